@@ -148,7 +148,8 @@ fn of_subscription(
         needed.push(Needed::Manager(Authority::Change.into()));
     }
     if change.redirects() && !text(MQCACF_SUB_USER_ID).is_empty() {
-        needed.push(Needed::Manager(Authority::AlternateUser.into()));
+        let to_send_as = [Authority::AlternateUser, Authority::SetIdentity];
+        needed.push(Needed::Manager(Authorities::of(&to_send_as)));
     }
     needed
 }

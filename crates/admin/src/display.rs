@@ -147,10 +147,13 @@ fn with_status(mut object: Object, status: Option<&QueueStatus>) -> Object {
 pub(crate) fn script(qm: &QueueManager) -> Reply {
     let mut reply = Reply::default();
     let subscriptions = qm.objects(ObjectKind::Sub).into_iter();
-    let managed: BTreeSet<String> = subscriptions
-        .filter(is_managed)
-        .map(|subscription| subscription.attrs.text(MQCACF_DESTINATION).to_owned())
-        .collect();
+    let (managed, provided): (Vec<_>, Vec<_>) = subscriptions.partition(is_managed);
+    let destination = |of: &Object| of.attrs.text(MQCACF_DESTINATION).to_owned();
+    let mut managed: BTreeSet<String> = managed.iter().map(destination).collect();
+    // One that another subscription sends to as well has to be there for that.
+    for subscription in &provided {
+        managed.remove(&destination(subscription));
+    }
     for kind in ObjectKind::ALL {
         for object in qm.objects(kind) {
             if kind == ObjectKind::Sub && object.attrs.int(MQIACF_SUB_TYPE) != MQSUBTYPE_ADMIN {

@@ -180,6 +180,14 @@ fn what_is_saved_of_a_subscription_makes_it_again_elsewhere() {
         .iter()
         .filter(|text| text.contains("SUB('S1')") || text.contains("SUB('S2')"));
     assert_eq!(again.map(|text| other.run(text)).count(), 2);
+    // One that another subscription sends to as well has to be there for that.
+    let both = &queues()[0];
+    w.run(&format!("DEFINE SUB(BOTH) TOPICSTR('c') DEST('{both}')"));
+    let saved = w.mqsc("SAVE QMGR");
+    let mut texts = saved.messages.iter().map(|(_, text)| text.as_str());
+    let define = texts.find(|text| text.contains(&format!("QLOCAL('{both}')")));
+    assert!(define.is_some());
+    w.run("DELETE SUB(BOTH)");
     // A script of a release that saved these queues has been run before.
     let third = World::new();
     for name in queues() {

@@ -479,6 +479,39 @@ fn who_names_another_user_has_its_own_authorities_for_contexts() {
     assert_eq!(put1(), Ok(()));
 }
 
+/// What is published goes to the queue of its choice in the other's name: that is to set a context too.
+#[test]
+fn who_subscribes_for_another_user_needs_to_set_contexts_where_it_chooses_the_queue() {
+    let (w, users) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    users.set("gate", &["gates"]);
+    grant(
+        &w,
+        &[("QUEUE", "Q", "ALL"), ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB")],
+    );
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('gates') AUTHADD(CONNECT,ALTUSR)");
+    let s = admit(&w, "gate").unwrap();
+    let mut od = for_other(object("Q"));
+    let options = MQOO_INPUT_SHARED | MQOO_ALTERNATE_USER_AUTHORITY;
+    let queue = open_od(&s, &mut od, options).unwrap();
+    let asked = |options: i32| Sd {
+        alternate_user_id: Chars::new("app"),
+        ..sd(options | MQSO_ALTERNATE_USER_AUTHORITY, "S")
+    };
+    let made = || subscribes(&s, asked(MQSO_CREATE | MQSO_DURABLE), queue);
+    let altered = || subscribes(&s, asked(MQSO_ALTER | MQSO_DURABLE), Hobj::NONE);
+    let refused = Err(Reason::NOT_AUTHORIZED);
+    let managed = asked(MQSO_CREATE | MQSO_MANAGED);
+    assert_eq!(subscribes(&s, managed, Hobj::NONE), Ok(()));
+    assert_eq!(made(), refused);
+    assert_eq!(w.last_inserts("AMQ8077W"), ["gate", "setid", "qmgr", "QM1"]);
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('gates') AUTHADD(SETID)");
+    assert_eq!(made(), Ok(()));
+    assert_eq!(altered(), Ok(()));
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('gates') AUTHRMV(SETID)");
+    assert_eq!(altered(), refused);
+}
+
 #[test]
 fn records_are_of_groups_unless_users_have_their_own() {
     for by_user in [false, true] {
@@ -611,9 +644,9 @@ fn commands_need_what_they_are_about() {
         ("DEFINE SUB(S) TOPICSTR('news') DEST(Q)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT")]),
         ("ALTER SUB(S) USERDATA('x') DEST(Q)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT")]),
         ("DEFINE SUB('SYSTEM.BASE.TOPIC') TOPICSTR('news') DEST(Q)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT")]),
-        ("DEFINE SUB(S2) TOPICSTR('news') DEST(Q) SUBUSER('boss')", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT"), ("QMGR", "self", "ALTUSR")]),
-        ("DEFINE SUB(S3) LIKE(ONES)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT"), ("QMGR", "self", "ALTUSR")]),
-        ("ALTER SUB(ONES) DEST(Q)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT"), ("QMGR", "self", "ALTUSR")]),
+        ("DEFINE SUB(S2) TOPICSTR('news') DEST(Q) SUBUSER('boss')", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT"), ("QMGR", "self", "ALTUSR"), ("QMGR", "self", "SETID")]),
+        ("DEFINE SUB(S3) LIKE(ONES)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT"), ("QMGR", "self", "ALTUSR"), ("QMGR", "self", "SETID")]),
+        ("ALTER SUB(ONES) DEST(Q)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT"), ("QMGR", "self", "ALTUSR"), ("QMGR", "self", "SETID")]),
         ("DEFINE SUB(S4) TOPICSTR('news') DEST(Q) DESTQMGR(QM2)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT"), ("QMGR", "self", "CHG")]),
         ("DELETE SUB(S)", &[("TOPIC", "NEWS", "SUB")]),
         ("DELETE PROCESS(P)", &[("PROCESS", "P", "DLT")]),

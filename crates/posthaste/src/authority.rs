@@ -50,21 +50,18 @@ struct Given {
     flags: Vec<String>,
 }
 
-/// Authorities that are taken away, and then others that are given.
-#[derive(Debug, Default, PartialEq)]
+/// Authorities that are given, or taken away.
+#[derive(Debug, PartialEq)]
 struct Change {
-    remove: Vec<String>,
-    add: Vec<String>,
+    gives: bool,
+    words: Vec<String>,
 }
 
 impl Change {
     /// As SET AUTHREC has it.
     fn text(&self) -> String {
-        let list = |keyword: &str, words: &[String]| match words.is_empty() {
-            true => String::new(),
-            false => format!(" {keyword}({})", words.join(",")),
-        };
-        list("AUTHRMV", &self.remove) + &list("AUTHADD", &self.add)
+        let keyword = if self.gives { "AUTHADD" } else { "AUTHRMV" };
+        format!(" {keyword}({})", self.words.join(","))
     }
 }
 
@@ -109,22 +106,15 @@ impl Given {
         Ok(given)
     }
 
-    /// What comes later holds: `-all +put` leaves put, `+put -all` nothing.
-    fn change(&mut self, adds: bool, authority: &str) {
-        if self
-            .changes
-            .last()
-            .is_none_or(|last| !adds && !last.add.is_empty())
-        {
-            self.changes.push(Change::default());
-        }
-        if let Some(last) = self.changes.last_mut() {
-            let list = if adds {
-                &mut last.add
-            } else {
-                &mut last.remove
-            };
-            list.push(authority.to_uppercase());
+    /// What comes later holds, as each is a command of its own: `-all +put` leaves put, `+put -all` nothing.
+    fn change(&mut self, gives: bool, authority: &str) {
+        let word = authority.to_uppercase();
+        match self.changes.last_mut() {
+            Some(last) if last.gives == gives => last.words.push(word),
+            _ => self.changes.push(Change {
+                gives,
+                words: vec![word],
+            }),
         }
     }
 
@@ -338,7 +328,7 @@ mod tests {
         assert_eq!(changes, [" AUTHADD(PUT)", " AUTHRMV(GET,ALL)"]);
         let given = read("-t qmgr -g staff -all +connect +inq", true).unwrap();
         let changes: Vec<String> = given.changes.iter().map(Change::text).collect();
-        assert_eq!(changes, [" AUTHRMV(ALL) AUTHADD(CONNECT,INQ)"]);
+        assert_eq!(changes, [" AUTHRMV(ALL)", " AUTHADD(CONNECT,INQ)"]);
         assert!(read("-l", false).unwrap().has("-l"));
         for wrong in ["-n", "put", "-z"] {
             assert!(read(wrong, false).is_err(), "{wrong}");

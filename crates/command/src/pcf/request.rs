@@ -245,7 +245,7 @@ impl<'a> Asked<'a> {
         let Parameter { id, value } = parameter;
         match value {
             Value::Text(_) => {
-                *id == self.command.name
+                (*id == self.command.name && *id != 0)
                     || matches!(self.command.form, Form::Copy(from) if from == *id)
             }
             Value::Bytes(_) => {

@@ -149,7 +149,7 @@ fn made_by_application(definition: &Definition) -> Option<(Date, Time)> {
 }
 
 impl Catalogue {
-    /// Takes authorities away from a record and then adds others; without one makes one.
+    /// Adds authorities to a record and takes others away, those in both too; without one makes one.
     fn set_authority(
         &self,
         qm: &Arc<Inner>,
@@ -164,7 +164,7 @@ impl Catalogue {
         let has = has.map_or(Authorities::NONE, |record| record.authorities);
         let before = known.and_then(|known| listed(&known, BEFORE));
         let before = before.map(|before| before & !remove);
-        self.write_authority(qm, of, has & !remove | add, before)
+        self.write_authority(qm, of, (has | add) & !remove, before)
     }
 
     /// A record is these authorities; the caller holds `order`.

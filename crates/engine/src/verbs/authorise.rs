@@ -192,6 +192,20 @@ impl Caller {
         self.check_definition(qm, &handle.opened, needs)
     }
 
+    /// Whether messages may come from the user in whose name a subscription is made: what is published goes to a queue that the
+    /// application has chosen with that user in its context, and whoever reads commands there takes them for his.
+    ///
+    /// # Errors
+    /// 2035.
+    pub(super) fn may_have_sent(&self, qm: &Inner) -> Result<(), Reason> {
+        match self {
+            Caller::Alternate { .. } => self
+                .check_manager(qm, Authority::SetIdentity.into())
+                .map(drop),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether a handle may be had on a queue that an administrator, or another application, has given a subscription.
     ///
     /// # Errors

@@ -211,6 +211,7 @@ impl SessionInner {
     ) -> Result<Option<Made>, Reason> {
         let qm = &self.qm;
         if !of.managed {
+            caller.may_have_sent(qm)?;
             let provided = self.provided(sd, hobj, caller)?;
             if of.durable && provided.temporary {
                 return Err(Reason::INVALID_DESTINATION);
@@ -327,6 +328,9 @@ impl SessionInner {
         let resumes = sd.options & MQSO_ALTER == 0;
         let authorised = caller.may_subscribe(qm, of.filter.branch(), resumes)?;
         self.may_use(sd, of, given)?;
+        if !resumes && !of.managed {
+            caller.may_have_sent(qm)?;
+        }
         let user = (self.id, qm.clock.now());
         let found = qm.topics.begin_use(&of.id, user, given.beside());
         let found = match found {
