@@ -48,7 +48,7 @@ pub const PLANTED: &[Planted] = &[
     ),
     planted("forget-tickets", Bug::ForgetTickets, "tickets", 2_000),
     planted("awaited-late", Bug::AwaitedLate, "tickets", 10_000),
-    planted("listed-unasked", Bug::ListedUnasked, "consumers", 10_000),
+    planted("listed-unasked", Bug::ListedUnasked, "consumers", 100_000),
     planted("join-released", Bug::JoinReleased, "consumers", 10_000),
     planted("carry-late", Bug::CarryLate, "branches", 20_000),
     planted("alter-in-two", Bug::AlterInTwo, "topics", 4_000),
