@@ -82,6 +82,18 @@ impl Worker {
         (id, data)
     }
 
+    /// Draws how a message is put.
+    pub(crate) fn manner(&self) -> Manner {
+        Manner {
+            persistent: self.chance(self.plan.persistent),
+            priority: self.below(3) as u8,
+            in_uow: self.chance(self.plan.syncpoint),
+            correl: self.below(4),
+            tenths: self.chance(self.plan.expiry).then(|| 1 + self.below(5)),
+            asynchronous: self.below(2) == 1,
+        }
+    }
+
     pub(crate) async fn put(&self) -> bool {
         let target = self.target();
         if let Some(session) = self.local()
@@ -90,14 +102,7 @@ impl Worker {
             return self.put_delayed(session, target).await;
         }
         let length = self.length();
-        let manner = Manner {
-            persistent: self.chance(self.plan.persistent),
-            priority: self.below(3) as u8,
-            in_uow: self.chance(self.plan.syncpoint),
-            correl: self.below(4),
-            tenths: self.chance(self.plan.expiry).then(|| 1 + self.below(5)),
-            asynchronous: self.below(2) == 1,
-        };
+        let manner = self.manner();
         self.make_put(target, length, manner).await
     }
 

@@ -219,14 +219,7 @@ impl Worker {
 
     /// Draws a message for these queues.
     fn compose(&self, entries: &[Option<Target>]) -> Letter {
-        let manner = Manner {
-            persistent: self.chance(self.plan.persistent),
-            priority: self.below(3) as u8,
-            in_uow: self.chance(self.plan.syncpoint),
-            correl: self.below(4),
-            tenths: self.chance(self.plan.expiry).then(|| 1 + self.below(5)),
-            asynchronous: self.below(2) == 1,
-        };
+        let manner = self.manner();
         let drawn = FIELDS.map(|field| [0, field][self.below(2) as usize]);
         let mut fields = drawn.iter().sum::<i32>() * self.below(2) as i32;
         let queues: Vec<QueueId> = entries.iter().flatten().map(|it| it.queue).collect();
