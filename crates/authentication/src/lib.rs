@@ -6,7 +6,7 @@
 //! * [`Checker`] has the threads on which methods work, for passwords take milliseconds to check and no lane waits so
 //!   long; it limits how many wait, and how often an address may be wrong;
 //! * [`Loopback`] is a connection on this machine, and asks the kernel whose the other end is;
-//! * [`user_name`], [`is_administrator`], [`system_user`] and [`is_group`] ask the system about its users and groups.
+//! * [`user_name`], [`system_user`] and [`is_group`] ask the system about its users and groups.
 //!
 //! Invariant: a password is never kept, shown or logged. What is remembered of credentials that were right is a
 //! [`Seal`], from which nobody learns them.
@@ -34,4 +34,4 @@ pub use pam::Pam;
 pub use token::fuzz as fuzz_token;
 pub use token::{LONGEST_TOKEN, TokenSettings, Tokens};
 pub use user_file::{LONGEST_PASSWORD, UserFile, UserFileError};
-pub use users::{SystemUser, is_administrator, is_group, system_user, user_name};
+pub use users::{SystemUser, is_group, system_user, user_name};

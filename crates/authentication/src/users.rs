@@ -72,15 +72,6 @@ pub fn is_group(name: &str) -> Option<bool> {
     found(group_number(name)).map(|group| group.is_some())
 }
 
-/// Whether a user administers this queue manager. None: it could not be found out, because the groups of a user who is there
-/// could not be had.
-pub fn is_administrator(name: &str) -> Option<bool> {
-    match found(User::from_name(name))? {
-        Some(user) if is_owner(user.uid.as_raw()) => Some(true),
-        _ => system_user(name).map(|user| user.administers),
-    }
-}
-
 /// What a look-up has found, if anything; none: it could not be made. Some sources say by an error that there is nothing.
 fn found<T>(looked_up: nix::Result<Option<T>>) -> Option<Option<T>> {
     match looked_up {
@@ -96,20 +87,20 @@ mod tests {
     #[test]
     fn the_superuser_and_who_runs_this_administer_and_nobody_does_not() {
         assert_eq!(user_name(ROOT).as_deref(), Some("root"));
-        let yes = Some(true);
-        assert_eq!(is_administrator("root"), yes);
+        let administers = |name: &str| system_user(name).map(|user| user.administers);
+        assert_eq!(administers("root"), Some(true));
         let runs_this = rustix::process::geteuid().as_raw();
         let name = user_name(runs_this).unwrap_or_else(|| runs_this.to_string());
-        assert_eq!(is_administrator(&name), yes);
+        assert_eq!(administers(&name), Some(true));
         let nameless = user_name(runs_this).is_none();
-        for (number, administers) in [
+        for (number, expected) in [
             (runs_this.to_string(), nameless),
             (format!("+{runs_this}"), false),
         ] {
-            assert_eq!(is_administrator(&number), Some(administers), "{number}");
+            assert_eq!(administers(&number), Some(expected), "{number}");
         }
         for name in ["nobody", "no-such-user-here", "", "4000000123"] {
-            assert_eq!(is_administrator(name), Some(false), "{name}");
+            assert_eq!(administers(name), Some(false), "{name}");
         }
         assert_eq!(user_name(4_000_000_123), None);
     }

@@ -241,10 +241,7 @@ pub(crate) async fn admit(
     };
     let connauth = registry.connauth();
     let of_administrators = || connauth.is_some_and(|connauth| connauth.asks_administrators());
-    let is_administrator = async |user: String| match connauth {
-        Some(connauth) => connauth.is_administrator(user).await,
-        None => None,
-    };
+    let is_administrator = async |user: String| registry.queue_manager().administers(&user).await;
     let rules = || registry.queue_manager().chlauth();
     let settled = settled(
         rules,

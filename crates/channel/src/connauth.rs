@@ -14,7 +14,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use posthaste_authentication::{
     Asked, Checker, Credentials, Directory, DirectorySettings, Loopback, Method, Pam, Seal, Seals,
-    SecretKind, TokenSettings, Tokens, Unable, UserFile, Verdict, is_administrator, user_name,
+    SecretKind, TokenSettings, Tokens, Unable, UserFile, Verdict, user_name,
 };
 use posthaste_command::{AUTHENMD_USERFILE, Attrs, ObjectKind};
 use posthaste_engine::{Operator, QueueManager};
@@ -135,9 +135,7 @@ pub struct ConnAuth {
     operator: Arc<dyn Operator>,
     sources: Sources,
     checker: Checker,
-    /// Asks who is in a group; apart from passwords, so that neither holds the other up, nor both the next.
-    groups: Checker,
-    /// Asks the names of this machine's users.
+    /// Asks the names of this machine's users; apart from passwords, so that neither holds the other up.
     users_here: Checker,
     /// Asks the kernel whose connections over loopback are: it answers at once, whoever else is slow.
     kernel: Checker,
@@ -168,7 +166,6 @@ impl ConnAuth {
     ) -> io::Result<Arc<ConnAuth>> {
         let this = ConnAuth {
             checker: Checker::start(threads, Arc::clone(&clock))?,
-            groups: Checker::start(1, Arc::clone(&clock))?,
             users_here: Checker::start(1, Arc::clone(&clock))?,
             kernel: Checker::start(1, clock)?,
             seals: Seals::new().map_err(io::Error::other)?,
@@ -312,12 +309,6 @@ impl ConnAuth {
     /// Whether passwords are demanded of clients that administer, and not of all.
     pub(crate) fn asks_administrators(&self) -> bool {
         matches!(&**self.policy.lock(), Policy::Checked(checks) if checks.client == Check::Administrators)
-    }
-
-    /// Whether a user administers the queue manager; none if that could not be found out.
-    pub(crate) async fn is_administrator(&self, user: String) -> Option<bool> {
-        let asked = self.groups.ask(move || is_administrator(&user));
-        asked.await.ok().flatten()
     }
 
     /// As whom applications of the queue manager's owner run that come over loopback without a password.

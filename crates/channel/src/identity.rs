@@ -174,8 +174,8 @@ impl Identity {
             owner: owner.as_deref(),
         };
         let answer = match (claim.demand(&policy), connauth, &*policy) {
-            (Demand::Privilege(user), Some(connauth), _) => {
-                Answer::Privilege(connauth.is_administrator(user).await)
+            (Demand::Privilege(user), ..) => {
+                Answer::Privilege(registry.queue_manager().administers(&user).await)
             }
             (Demand::Credentials, Some(connauth), Policy::Checked(checks)) => {
                 Answer::Credentials(match (held, credentials) {

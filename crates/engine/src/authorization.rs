@@ -339,6 +339,13 @@ impl Inner {
         Ok(Caller::Checked(identity, asking))
     }
 
+    /// Whether a user administers the queue manager, whether authorities are checked or not. None: nobody could say.
+    pub(crate) async fn administers(&self, user: &str) -> Option<bool> {
+        let service = self.config.authorization.as_ref()?;
+        let identity = service.users.identity(user).await?;
+        Some(identity.privileged)
+    }
+
     /// Finds out about a user, for [`Inner::known_caller`] to know it.
     pub(crate) async fn look_up(&self, user: &str) {
         if let Some(service) = self.authorization() {

@@ -114,6 +114,12 @@ impl QueueManager {
         self.begin_session(who, true, false)
     }
 
+    /// Whether a user administers the queue manager, as whoever knows users says, or said since they were refreshed. None: nobody
+    /// could say.
+    pub async fn administers(&self, user: &str) -> Option<bool> {
+        self.inner.administers(user).await
+    }
+
     fn begin_session(
         &self,
         who: Arc<Application>,

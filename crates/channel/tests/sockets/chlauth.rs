@@ -10,6 +10,7 @@ use tokio::net::TcpStream;
 
 use crate::client::Client;
 use crate::connauth::{Given, Guarded};
+use crate::system_users::{BOSS, UNABLE};
 use crate::world::World;
 
 const BLOCKED: Result<&str, Reason> = Err(Reason::NOT_AUTHORIZED);
@@ -80,9 +81,10 @@ async fn users_and_addresses_are_mapped_and_blocked() {
 }
 
 #[tokio::test]
-async fn administrators_are_whom_the_system_says() {
+async fn administrators_are_whom_those_name_who_know_users() {
     let guarded = with("").await;
     check(guarded.outcome(user("root")).await, BLOCKED);
+    check(guarded.outcome(user(BOSS)).await, BLOCKED);
     check(
         guarded.outcome(user("no-such-user")).await,
         Ok("no-such-user"),
@@ -198,15 +200,15 @@ async fn an_address_that_is_blocked_meanwhile_is_refused_at_mqconn() {
     assert_eq!(world.operator.inserts("AMQ2446E"), ["127.0.0.1", key]);
 }
 
-/// A queue manager that has nobody to ask who administers.
+/// A queue manager that is not told who administers.
 #[tokio::test]
-async fn where_nobody_can_be_asked_a_client_hears_2063() {
+async fn where_nobody_can_say_who_administers_a_client_hears_2063() {
     let world = World::new().await;
     world.mqsc("ALTER QMGR CHLAUTH(ENABLED)");
     let mut client = Client::agreed(world.socket().await, &Client::<TcpStream>::offer("CH"))
         .await
         .unwrap();
-    let reason = user("carol").connect(&mut client).await;
+    let reason = user(UNABLE).connect(&mut client).await;
     assert_eq!(reason, Reason::SECURITY_ERROR);
     let inserts = world.operator.inserts("AMQ2602E");
     assert_eq!(inserts[..2], ["CH", "127.0.0.1"]);

@@ -25,6 +25,7 @@ mod slow_readers;
 mod stream;
 mod streams;
 mod subscriptions;
+mod system_users;
 mod timing;
 mod tls;
 mod verbs;

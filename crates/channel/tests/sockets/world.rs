@@ -29,6 +29,7 @@ use tokio::task::JoinHandle;
 
 use crate::client::Client;
 use crate::held_disk::{HeldDisk, Hold};
+use crate::system_users::SystemUsers;
 
 /// Remembers the operator's messages, and the events of an audit.
 #[derive(Default)]
@@ -113,10 +114,19 @@ const DEFINITIONS: &str = "
     DEFINE CHANNEL(CH.ALONE) CHLTYPE(SVRCONN) SHARECNV(1)
     DEFINE CHANNEL(CH.OLD) CHLTYPE(SVRCONN) SHARECNV(0)";
 
+/// Authorities that are not checked.
+fn unchecked() -> Authorization {
+    Authorization {
+        users: Arc::new(SystemUsers),
+        by_user: false,
+        enforced: false,
+    }
+}
+
 impl World {
     /// A queue manager without a listener.
     pub(crate) async fn quiet(limits: Limits) -> World {
-        Self::on(os(), None, limits, None).await
+        Self::on(os(), None, limits, unchecked()).await
     }
 
     /// A queue manager that listens and checks authorities, whose users these know.
@@ -127,7 +137,7 @@ impl World {
             enforced: true,
         };
         let limits = Limits::default();
-        let world = Self::on(os(), None, limits, Some(authorization)).await;
+        let world = Self::on(os(), None, limits, authorization).await;
         world.listen(2)
     }
 
@@ -148,7 +158,7 @@ impl World {
             disk: env.disk.clone(),
             hold: hold.clone(),
         });
-        let world = Self::on(env, Some(hold), Limits::default(), None).await;
+        let world = Self::on(env, Some(hold), Limits::default(), unchecked()).await;
         world.listen(lanes)
     }
 
@@ -156,7 +166,7 @@ impl World {
         env: Env,
         hold: Option<Arc<Hold>>,
         limits: Limits,
-        authorization: Option<Authorization>,
+        authorization: Authorization,
     ) -> World {
         let folder = tempfile::tempdir().unwrap();
         let mut log_config = LogConfig {
@@ -173,7 +183,7 @@ impl World {
             pq_buffer: 1 << 20,
             expiry_interval_s: 0,
             numbers: posthaste_engine::NUMBERS,
-            authorization,
+            authorization: Some(authorization),
             cipher: None,
         };
         QueueManager::create(&env, &config, &CreateOptions::default(), &mut |_, _| {}).unwrap();
