@@ -88,14 +88,22 @@ fn main() {
     let range = |n| format!("n >= {n} AND n < {}", n + 1);
     let both = |n| format!("kind = 'order' AND n BETWEEN {n} AND {}", n + 1);
     let either = |n| format!("n < -{n} OR n = {n}");
+    let among = |n| format!("kind = 'order' AND color IN ('c{n}', 'd{n}')");
+    let like = |n| format!("kind = 'order' AND color LIKE 'c{n}%'");
+    let unlike = |n| format!("kind = 'order' AND color <> 'd{n}'");
     let measured = [
         measure(equal),
         measure(number),
         measure(range),
         measure(both),
         measure(either),
+        measure(among),
+        measure(like),
+        measure(unlike),
     ];
-    let names = ["text", "number", "range", "both", "either"];
+    let names = [
+        "text", "number", "range", "both", "either", "among", "like", "unlike",
+    ];
     println!(
         "{WAITING} waiting, microseconds a message that nobody wants, and one that is handed over:"
     );

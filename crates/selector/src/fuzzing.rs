@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Key, Name, Selector, Source, Value};
+use crate::{Name, Need, Selector, Source, Value};
 
 /// How many messages there are.
 const MESSAGES: usize = 10;
@@ -42,15 +42,11 @@ pub fn selector(bytes: &[u8]) {
             assert_eq!(Selector::new(text).as_ref(), Ok(&selector));
             for message in (0..MESSAGES).map(Made) {
                 let matches = selector.matches(&message);
-                for (name, key) in selector.keys() {
-                    let has_it = Key::of(&message.value(name)) == Some(key);
-                    assert!(has_it || !matches, "it is looked up in vain by {name:?}");
-                }
-                for (name, range) in selector.ranges() {
-                    let within = range.holds(&message.value(name));
+                for way in selector.ways() {
+                    let has = |(name, need): &(&Name, Need)| need.is_met(&message.value(name));
                     assert!(
-                        within || !matches,
-                        "it is looked for in vain between {range:?}"
+                        !matches || way.iter().any(has),
+                        "it is looked up in vain by {way:?}"
                     );
                 }
                 if let Some(constant) = selector.constant() {

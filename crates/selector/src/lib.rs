@@ -13,6 +13,7 @@
 //! | `evaluate` | values, arithmetic and the logic of true, false and unknown |
 //! | `pattern` | LIKE |
 //! | `range` | between which numbers a value must lie |
+//! | `need` | what a message must have to be matched, by which it can be looked up |
 //!
 //! Invariants:
 //! * No text overflows the stack: parentheses nest at most [`DEEPEST`] levels, everything else that may be repeated
@@ -26,6 +27,7 @@ mod fault;
 #[doc(hidden)]
 pub mod fuzzing;
 mod name;
+mod need;
 mod parse;
 mod pattern;
 mod range;
@@ -34,6 +36,7 @@ mod token;
 pub use evaluate::{Source, Value};
 pub use fault::{Error, Fault};
 pub use name::{Descriptor, Jms, Name};
+pub use need::{Key, Need};
 pub use range::Range;
 
 use condition::{Comparison, Condition, Operand};
@@ -59,35 +62,6 @@ pub struct Required<'a> {
     pub name: &'a Name,
     /// The text.
     pub text: &'a str,
-}
-
-/// A value by which a message can be looked up: equal values have equal keys.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Key {
-    /// A text.
-    Text(Box<str>),
-    /// A whole number that a floating-point number can be.
-    Number(i64),
-}
-
-/// Beyond it a floating-point number stands for several whole ones.
-const EXACT: i64 = 1 << 53;
-
-impl Key {
-    /// The key of a value, if it has one. What has none equals none that has.
-    pub fn of(value: &Value<'_>) -> Option<Key> {
-        match value {
-            Value::Text(text) => Some(Key::Text(text.as_ref().into())),
-            Value::Exact(number) => {
-                (-EXACT < *number && *number < EXACT).then_some(Key::Number(*number))
-            }
-            Value::Approximate(number) => {
-                let within = number.abs() < EXACT as f64 && number.fract() == 0.0;
-                within.then_some(Key::Number(*number as i64))
-            }
-            _ => None,
-        }
-    }
 }
 
 impl Selector {
@@ -144,31 +118,11 @@ impl Selector {
         all.filter_map(|condition| self.equality(condition))
     }
 
-    /// What a message must have if the selector is to match, as far as it can be looked up: `name = 'text'`, `name = 5`,
-    /// alone or joined by AND.
-    pub fn keys(&self) -> impl Iterator<Item = (&Name, Key)> {
-        self.conjuncts().iter().filter_map(|condition| {
-            let Condition::Compare(left, Comparison::Equal, right) = condition else {
-                return None;
-            };
-            let ((Operand::Name(at), constant) | (constant, Operand::Name(at))) = (left, right)
-            else {
-                return None;
-            };
-            let key = match constant {
-                Operand::Text(text) => Key::Text(text.as_ref().into()),
-                Operand::Exact(number) => Key::of(&Value::Exact(*number))?,
-                _ => return None,
-            };
-            Some((self.names.get(*at)?, key))
-        })
-    }
-
-    /// Between which numbers what is named must lie if the selector is to match: `name > 5`, `name BETWEEN 1 AND 2.5`, alone
-    /// or joined by AND; each name once.
-    pub fn ranges(&self) -> impl Iterator<Item = (&Name, Range)> {
-        let all = range::of_all(self.conjuncts()).into_iter();
-        all.filter_map(|(at, range)| Some((self.names.get(at)?, range)))
+    /// The ways in which messages can be looked up that the selector matches: of each, such a message has one at least.
+    pub fn ways(&self) -> impl Iterator<Item = Vec<(&Name, Need)>> {
+        let named = |(at, need)| Some((self.names.get(at)?, need));
+        let ways = need::ways(&self.condition).into_iter();
+        ways.map(move |way| way.into_iter().filter_map(named).collect())
     }
 
     fn conjuncts(&self) -> &[Condition] {

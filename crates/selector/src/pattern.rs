@@ -47,6 +47,14 @@ impl Pattern {
         Some(Pattern { first, rest })
     }
 
+    /// What a text begins with that it matches, as far as the pattern says it.
+    pub(crate) fn beginning(&self) -> String {
+        match &self.first {
+            Part::Text(text) => text.to_string(),
+            Part::Open(own) => own.iter().map_while(|one| *one).collect(),
+        }
+    }
+
     pub(crate) fn matches(&self, text: &str) -> bool {
         let Some(mut text) = self.first.strip_front(text) else {
             return false;

@@ -526,30 +526,77 @@ fn texts_that_are_required_are_known() {
     }
 }
 
-/// By what a message can be looked up: whoever must have a value has a key that equals the message's.
+/// By what a message can be looked up.
 #[test]
-fn what_must_be_equal_has_keys() {
-    use posthaste_selector::{Key, Selector, Value};
-    let keys = |text: &str| {
+fn what_a_message_must_have_is_known() {
+    use posthaste_selector::{Key, Need, Selector, Value};
+    let shown = |need: Need| match need {
+        Need::Value(Key::Text(text)) => format!("'{text}'"),
+        Need::Value(Key::Number(number)) => number.to_string(),
+        Need::Number(range) => format!("{}..{}", range.low(), range.high()),
+        Need::Beginning(text) => format!("{text}%"),
+    };
+    let ways = |text: &str| {
         let selector = Selector::new(text).unwrap();
         assert_eq!(selector.text(), text);
-        selector.keys().map(|(_, key)| key).collect::<Vec<_>>()
+        let ways = selector.ways().map(|way| {
+            let needs = way.into_iter().map(|(name, need)| match name {
+                Name::Property { path, .. } => format!("{path} {}", shown(need)),
+                other => panic!("{other:?}"),
+            });
+            needs.collect::<Vec<_>>().join(" or ")
+        });
+        ways.collect::<Vec<_>>()
     };
-    let text = |text: &str| Key::Text(text.into());
-    assert_eq!(
-        keys("a = 'x' AND 5 = b AND c > 3"),
-        [text("x"), Key::Number(5)]
-    );
-    for none in [
-        "a = 'x' OR b = 5",
-        "NOT a = 'x'",
-        "a <> 'x'",
-        "a = b",
-        "a = 1.5",
-        "a = 9007199254740993",
-    ] {
-        assert_eq!(keys(none), [], "{none}");
+    let many = |count: usize| {
+        let each: Vec<_> = (0..count).map(|n| format!("'{n}'")).collect();
+        format!("a IN ({})", each.join(", "))
+    };
+    let rows: &[(&str, &[&str])] = &[
+        (
+            "a = 'x' AND 5 = b AND c > 3",
+            &["b 5..5", "c 3..inf", "a 'x'", "b 5"],
+        ),
+        ("a IN ('x', 'y')", &["a 'x' or a 'y'"]),
+        ("a IN ('x', 'y') AND b", &["a 'x' or a 'y'"]),
+        ("a LIKE 'x%y'", &["a x%"]),
+        ("a LIKE 'x!_y_z' ESCAPE '!'", &["a x_y%"]),
+        ("a LIKE 'x'", &["a x%"]),
+        ("a = 'x' OR b = 5", &["a 'x' or b 5"]),
+        ("a < 3 OR b BETWEEN 1 AND 2", &["a -inf..3 or b 1..2"]),
+        // Of what is joined by AND the narrowest counts.
+        (
+            "(a > 3 AND b = 'x') OR (c LIKE 'y%' AND a > 1 AND a < 2)",
+            &["b 'x' or a 1..2"],
+        ),
+        (
+            "(a = 'x' OR (b = 'y' OR c = 'z')) AND d LIKE 'u%'",
+            &["a 'x' or b 'y' or c 'z'", "d u%"],
+        ),
+        // One that says nothing may be why a message is matched.
+        ("a = 'x' OR b <> 5", &[]),
+        ("a = 'x' OR a LIKE '%y'", &[]),
+        ("a = 'x' OR a IS NULL", &[]),
+        ("a NOT IN ('x')", &[]),
+        ("a NOT LIKE 'x%'", &[]),
+        ("a LIKE '_x'", &[]),
+        ("NOT a = 'x'", &[]),
+        ("NOT (a = 'x' OR b = 5)", &[]),
+        ("a <> 'x'", &[]),
+        ("a = b", &[]),
+        ("a = 1.5", &["a 1.5..1.5"]),
+        (
+            "a = 9007199254740993",
+            &["a 9007199254740992..9007199254740992"],
+        ),
+    ];
+    for (text, expected) in rows {
+        assert_eq!(ways(text), *expected, "{text}");
     }
+    assert_eq!(ways(&many(16)).len(), 1);
+    assert_eq!(ways(&many(17)), [""; 0]);
+    let half = many(9);
+    assert_eq!(ways(&format!("{half} OR {half}")), [""; 0]);
     assert_eq!(Key::of(&Value::Approximate(5.0)), Some(Key::Number(5)));
     for none in [
         Value::Approximate(5.5),
@@ -561,16 +608,34 @@ fn what_must_be_equal_has_keys() {
     ] {
         assert_eq!(Key::of(&none), None, "{none:?}");
     }
+    let begins = Need::Beginning("é".into());
+    for (value, is_met) in [
+        (Value::Text("éa".into()), true),
+        (Value::Text("e".into()), false),
+        (Value::Null, false),
+        (Value::Exact(1), false),
+    ] {
+        assert_eq!(begins.is_met(&value), is_met, "{value:?}");
+    }
 }
 
 /// Between which numbers a value must lie.
 #[test]
 fn what_is_compared_has_ranges() {
-    use posthaste_selector::{Selector, Value};
-    let ranges = |text: &str| {
+    use posthaste_selector::{Need, Selector, Value};
+    let found = |text: &str| {
         let selector = Selector::new(text).unwrap();
-        let all = selector.ranges();
-        all.map(|(_, range)| (range.low(), range.high()))
+        let ways = selector.ways().filter(|way| way.len() == 1);
+        let needs = ways.flatten().map(|(_, need)| need);
+        let ranges = needs.filter_map(|need| match need {
+            Need::Number(range) => Some(range),
+            _ => None,
+        });
+        ranges.collect::<Vec<_>>()
+    };
+    let ranges = |text: &str| {
+        let all = found(text).into_iter();
+        all.map(|range| (range.low(), range.high()))
             .collect::<Vec<_>>()
     };
     let (most, least) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -600,8 +665,9 @@ fn what_is_compared_has_ranges() {
     for (text, expected) in rows {
         assert_eq!(ranges(text), *expected, "{text}");
     }
-    let selector = Selector::new("a <= 9007199254740993").unwrap();
-    let (_, range) = selector.ranges().next().unwrap();
+    let [range] = found("a <= 9007199254740993")[..] else {
+        panic!("one range");
+    };
     for within in [
         Value::Exact(9_007_199_254_740_993),
         Value::Exact(i64::MIN),

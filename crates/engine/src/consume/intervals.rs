@@ -99,7 +99,7 @@ impl Intervals {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use posthaste_selector::Selector;
+    use posthaste_selector::{Need, Selector};
 
     /// Ends that are hard to tell apart, and others.
     const ENDS: [&str; 16] = [
@@ -129,7 +129,12 @@ mod tests {
             2 => format!("a = {one}"),
             _ => format!("a BETWEEN {one} AND {other}"),
         };
-        Some(Selector::new(&text).unwrap().ranges().next()?.1)
+        let selector = Selector::new(&text).unwrap();
+        let needs = selector.ways().flatten();
+        needs.map(|(_, need)| need).find_map(|need| match need {
+            Need::Number(range) => Some(range),
+            _ => None,
+        })
     }
 
     /// Against a plain list.

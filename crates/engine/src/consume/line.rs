@@ -91,7 +91,7 @@ impl Selecting {
     }
 
     fn new_group(&mut self, selector: &Arc<Selector>) -> usize {
-        let by = self.listed.best(selector);
+        let by = self.listed.best(selector, self.by_text.len());
         let text: Arc<str> = selector.text().into();
         let at = self.free.pop().unwrap_or_else(|| {
             self.groups.push(None);
@@ -272,6 +272,10 @@ mod tests {
             8 => Some(format!(
                 "JMSPriority >= {one} AND {other} >= Root.MQMD.MsgSeqNumber AND JMSDeliveryMode = 1"
             )),
+            _ if other == 1 => Some(format!("Root.MQMD.ReplyToQ IN ('Q{one}', 'Q2')")),
+            _ if other == 2 => Some(format!(
+                "Root.MQMD.ReplyToQ LIKE 'Q%{one}' OR JMSPriority = {one}"
+            )),
             _ => Some(format!("JMSPriority = '{one}'")),
         };
         let selection = Selection {
@@ -301,13 +305,19 @@ mod tests {
         }
     }
 
-    /// A selector is not judged of messages that lie outside of its range.
+    /// A selector is not judged of messages that have not got what it needs.
     #[test]
-    fn few_of_many_ranges_are_candidates() {
+    fn few_of_many_are_candidates() {
         for text in [
             "JMSExpiration >= {n} AND JMSExpiration < {m}",
             "JMSExpiration BETWEEN {n} AND {m} AND JMSDeliveryMode = 1",
             "JMSDeliveryMode = 1 AND {m} > JMSExpiration AND {n} < JMSExpiration",
+            "Root.MQMD.ReplyToQ IN ('none') OR JMSExpiration = {n}",
+            "JMSExpiration = {n} OR JMSExpiration = {m}",
+            "JMSDeliveryMode = 1 AND (JMSExpiration = {n} OR JMSExpiration = -{m})",
+            "Root.MQMD.ReplyToQ IN ('Q{n}', 'P{n}')",
+            "Root.MQMD.ReplyToQ LIKE 'Q{n}/%'",
+            "JMSExpiration = -{n} OR Root.MQMD.ReplyToQ LIKE 'Q{n}/%'",
         ] {
             let mut selecting = Selecting::default();
             for n in 0..1_000 {
@@ -317,6 +327,11 @@ mod tests {
             }
             let mut message = message(1);
             message.expires = 500_000;
+            message.md.reply_to_q = Name::new(if text.contains("LIKE") {
+                "Q500/"
+            } else {
+                "Q500"
+            });
             let candidates = selecting.candidates(&Considered::new(&message, 0));
             let found = candidates.len();
             assert!((1..10).contains(&found), "{text}: {found} of 1,000");

@@ -1,122 +1,196 @@
 //! Selectors, listed by what a message must have for them to match, and which of them may match a message.
 //!
 //! Invariants:
-//! * A selector that no message matches without a certain value (`name = 'text' AND ...`) or without a number between two
-//!   (`name >= 5 AND name < 6`) is found of messages only that have it; of several such conditions it is listed by the one
-//!   that the fewest others share. The others are found of every message.
+//! * A selector that matches no message without one of certain values (`name = 'text' AND ...`, `name IN (...)`), numbers
+//!   between two (`name >= 5 AND name < 6`) or beginnings (`name LIKE 'text%'`) is listed by each of these, and found of
+//!   messages only that have one; of several such ways it is listed by the one that the fewest others share. The others are
+//!   found of every message.
 //! * Nothing is kept where no selector is listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use posthaste_selector::{Key, Name, Range, Selector, Source};
+use posthaste_selector::{Key, Name, Need, Selector, Source, Value};
 
 use super::considered::Considered;
 use super::intervals::Intervals;
 
-/// What a message must have.
-#[derive(Clone)]
-pub(super) enum By {
-    /// Under this name a value with this key.
-    Value(Name, Key),
-    /// Under this name a number in this range.
-    Number(Name, Range),
-    /// Nothing that can be looked up.
-    Anything,
+/// By what a selector is listed: a message must have one of these. None: nothing that can be looked up.
+pub(super) type By = Box<[(Name, Need)]>;
+
+/// How many others share a need need not be known beyond this.
+const MANY: usize = 100;
+/// So few selectors are judged at each message sooner than listed: who waits alone comes and goes with each message.
+const FEW: usize = 4;
+
+type Selectors = BTreeSet<usize>;
+
+/// Selectors by the beginnings of texts.
+#[derive(Default)]
+struct Beginnings {
+    listed: BTreeMap<Box<str>, Selectors>,
+    /// How many beginnings there are of each length.
+    lengths: BTreeMap<usize, usize>,
 }
 
-/// How many others share a condition need not be known beyond this.
-const MANY: usize = 100;
+impl Beginnings {
+    fn of<'a>(&'a self, text: &'a str) -> impl Iterator<Item = usize> + 'a {
+        let beginnings = self
+            .lengths
+            .keys()
+            .map_while(|length| (*length <= text.len()).then(|| text.get(..*length)));
+        let listed = beginnings
+            .flatten()
+            .filter_map(|text| self.listed.get(text));
+        listed.flatten().copied()
+    }
+
+    fn insert(&mut self, beginning: &str, at: usize) {
+        if !self.listed.contains_key(beginning) {
+            *self.lengths.entry(beginning.len()).or_default() += 1;
+        }
+        self.listed.entry(beginning.into()).or_default().insert(at);
+    }
+
+    fn remove(&mut self, beginning: &str, at: usize) {
+        let Some(listed) = self.listed.get_mut(beginning) else {
+            return;
+        };
+        listed.remove(&at);
+        if !listed.is_empty() {
+            return;
+        }
+        self.listed.remove(beginning);
+        let length = beginning.len();
+        if let Some(count) = self.lengths.get_mut(&length) {
+            *count -= 1;
+            if *count == 0 {
+                self.lengths.remove(&length);
+            }
+        }
+    }
+}
+
+/// Selectors that need something under one name.
+#[derive(Default)]
+struct Named {
+    values: BTreeMap<Key, Selectors>,
+    numbers: Intervals,
+    beginnings: Beginnings,
+}
+
+impl Named {
+    fn is_empty(&self) -> bool {
+        let Beginnings { listed, .. } = &self.beginnings;
+        self.values.is_empty() && self.numbers.is_empty() && listed.is_empty()
+    }
+
+    /// How many share a need, or [`MANY`].
+    fn sharing(&self, need: &Need) -> usize {
+        let listed = match need {
+            Need::Value(key) => self.values.get(key),
+            Need::Number(range) => {
+                // At one of its ends: a range that is open on one side has the other.
+                let end = match range.low() {
+                    f64::NEG_INFINITY => range.high(),
+                    low => low,
+                };
+                return self.numbers.holding(end).take(MANY).count();
+            }
+            Need::Beginning(text) => self.beginnings.listed.get(text),
+        };
+        listed.map_or(0, |all| all.len().min(MANY))
+    }
+
+    fn insert(&mut self, need: &Need, at: usize) {
+        match need {
+            Need::Value(key) => {
+                self.values.entry(key.clone()).or_default().insert(at);
+            }
+            Need::Number(range) => self.numbers.insert(range, at),
+            Need::Beginning(text) => self.beginnings.insert(text, at),
+        }
+    }
+
+    fn remove(&mut self, need: &Need, at: usize) {
+        match need {
+            Need::Value(key) => {
+                if let Some(listed) = self.values.get_mut(key) {
+                    listed.remove(&at);
+                    if listed.is_empty() {
+                        self.values.remove(key);
+                    }
+                }
+            }
+            Need::Number(range) => self.numbers.remove(range, at),
+            Need::Beginning(text) => self.beginnings.remove(text, at),
+        }
+    }
+}
 
 /// See the head of this file. Selectors are numbers here.
 #[derive(Default)]
 pub(super) struct Listed {
-    by_value: BTreeMap<Name, BTreeMap<Key, BTreeSet<usize>>>,
-    by_number: BTreeMap<Name, Intervals>,
-    others: BTreeSet<usize>,
+    named: BTreeMap<Name, Named>,
+    others: Selectors,
 }
 
 impl Listed {
-    /// By what to list a selector.
-    pub(super) fn best(&self, selector: &Selector) -> By {
-        let values = selector.keys().map(|(name, key)| {
-            let keys = self.by_value.get(name);
-            let shared = keys.and_then(|keys| keys.get(&key));
-            let shared = shared.map_or(0, |all| all.len().min(MANY));
-            (shared, By::Value(name.clone(), key))
-        });
-        let numbers = selector.ranges().map(|(name, range)| {
-            // At one of its ends: a range that is open on one side has the other.
-            let end = match range.low() {
-                f64::NEG_INFINITY => range.high(),
-                low => low,
-            };
-            let shared = self.by_number.get(name);
-            let shared = shared.map_or(0, |all| all.holding(end).take(MANY).count());
-            (shared, By::Number(name.clone(), range))
-        });
-        let best = values.chain(numbers).min_by_key(|(shared, _)| *shared);
-        best.map_or(By::Anything, |(_, by)| by)
+    /// By what to list a selector beside so many others.
+    pub(super) fn best(&self, selector: &Selector, others: usize) -> By {
+        if others < FEW {
+            return By::default();
+        }
+        let sharing = |(name, need): &(&Name, Need)| {
+            let named = self.named.get(name);
+            named.map_or(0, |named| named.sharing(need))
+        };
+        let best = selector
+            .ways()
+            .min_by_key(|way| way.iter().map(sharing).sum::<usize>());
+        let best = best.unwrap_or_default().into_iter();
+        best.map(|(name, need)| (name.clone(), need)).collect()
     }
 
     pub(super) fn insert(&mut self, by: &By, at: usize) {
-        match by {
-            By::Value(name, key) => {
-                let keys = self.by_value.entry(name.clone()).or_default();
-                keys.entry(key.clone()).or_default().insert(at);
-            }
-            By::Number(name, range) => {
-                let ranges = self.by_number.entry(name.clone()).or_default();
-                ranges.insert(range, at);
-            }
-            By::Anything => {
-                self.others.insert(at);
-            }
+        for (name, need) in by {
+            self.named.entry(name.clone()).or_default().insert(need, at);
+        }
+        if by.is_empty() {
+            self.others.insert(at);
         }
     }
 
     pub(super) fn remove(&mut self, by: &By, at: usize) {
-        match by {
-            By::Value(name, key) => {
-                let Some(keys) = self.by_value.get_mut(name) else {
-                    return;
-                };
-                if let Some(listed) = keys.get_mut(key) {
-                    listed.remove(&at);
-                    if listed.is_empty() {
-                        keys.remove(key);
-                    }
-                }
-                if keys.is_empty() {
-                    self.by_value.remove(name);
+        for (name, need) in by {
+            if let Some(named) = self.named.get_mut(name) {
+                named.remove(need, at);
+                if named.is_empty() {
+                    self.named.remove(name);
                 }
             }
-            By::Number(name, range) => {
-                let Some(ranges) = self.by_number.get_mut(name) else {
-                    return;
-                };
-                ranges.remove(range, at);
-                if ranges.is_empty() {
-                    self.by_number.remove(name);
-                }
-            }
-            By::Anything => {
-                self.others.remove(&at);
-            }
+        }
+        if by.is_empty() {
+            self.others.remove(&at);
         }
     }
 
     /// Those that may match a message, each once.
     pub(super) fn candidates(&self, message: &Considered<'_>) -> Vec<usize> {
         let mut all: Vec<usize> = self.others.iter().copied().collect();
-        for (name, keys) in &self.by_value {
-            let listed = Key::of(&message.value(name)).and_then(|key| keys.get(&key));
+        for (name, named) in &self.named {
+            let value = message.value(name);
+            let listed = Key::of(&value).and_then(|key| named.values.get(&key));
             all.extend(listed.into_iter().flatten());
-        }
-        for (name, ranges) in &self.by_number {
-            if let Some(number) = message.value(name).number() {
-                all.extend(ranges.holding(number));
+            if let Some(number) = value.number() {
+                all.extend(named.numbers.holding(number));
+            }
+            if let Value::Text(text) = &value {
+                all.extend(named.beginnings.of(text));
             }
         }
+        // By one of its needs and by another.
+        all.sort_unstable();
+        all.dedup();
         all
     }
 }
