@@ -91,16 +91,14 @@ impl SubscriptionChange<'_> {
 
 /// What is needed to have messages put on a queue: of one that is transmitted from what an open of it needs.
 fn to_put_on(qm: &QueueManager, queue: String) -> Vec<Needed> {
-    let is_transmission = qm.read_object(ObjectKind::QLocal, &queue, |attrs| {
-        attrs.int(MQIA_USAGE) == MQUS_TRANSMISSION
-    });
+    let speaks_for_itself = qm.speaks_for_itself(&queue);
     let on = |authority: Authority| Needed::Object(ObjectType::Queue, queue, authority.into());
-    match is_transmission {
-        Some(true) => vec![
+    match speaks_for_itself {
+        true => vec![
             on(Authority::SetAll),
             Needed::Manager(Authority::SetAll.into()),
         ],
-        _ => vec![on(Authority::Put)],
+        false => vec![on(Authority::Put)],
     }
 }
 

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use posthaste_command::{Attrs, Object, ObjectKind};
 use posthaste_env::sync::atomic::AtomicU64;
 use posthaste_mqi::Reason;
-use posthaste_mqi::constants::MQAT_QMGR;
+use posthaste_mqi::constants::{MQAT_QMGR, MQIA_USAGE, MQUS_TRANSMISSION};
 use posthaste_recovery_log::{RecoveryLog, Writer};
 
 use crate::application::{Application, Binding};
 use crate::authorization::{Asking, CONNECT};
+use crate::catalogue::is_own_store;
 use crate::lifecycle::Phase;
 use crate::manager::Inner;
 use crate::meter::Counts;
@@ -112,6 +113,15 @@ impl QueueManager {
         let caller = self.inner.caller(&who.user, asking).await?;
         caller.check_manager(&self.inner, CONNECT)?;
         self.begin_session(who, true, false)
+    }
+
+    /// Whether messages on a local queue go elsewhere and say by themselves in whose name: a transmission queue, and the queues where
+    /// the queue manager keeps messages of others.
+    pub fn speaks_for_itself(&self, queue: &str) -> bool {
+        let is_transmission = self.read_object(ObjectKind::QLocal, queue, |attrs| {
+            attrs.int(MQIA_USAGE) == MQUS_TRANSMISSION
+        });
+        is_transmission == Some(true) || is_own_store(queue)
     }
 
     /// Whether a user administers the queue manager, as whoever knows users says, or said since they were refreshed. None: nobody

@@ -479,6 +479,100 @@ fn who_names_another_user_has_its_own_authorities_for_contexts() {
     assert_eq!(put1(), Ok(()));
 }
 
+/// The queue manager does with messages on these queues as they say, in the name that they say: who puts one there by another user's
+/// authority has named that user in its context.
+#[test]
+fn who_names_another_user_does_not_put_where_messages_speak_for_themselves() {
+    let (w, users) = world(false);
+    w.run("DEFINE QALIAS(A) TARGET(SYSTEM.DDELAY.LOCAL.QUEUE)");
+    w.run("DEFINE QLOCAL(X) USAGE(XMITQ)");
+    w.run("DEFINE QLOCAL(Q)");
+    users.set("gate", &["gates"]);
+    users.set("root", &["staff", "mqm"]);
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('gates') AUTHADD(CONNECT,ALTUSR,SETID)");
+    w.run("SET AUTHREC PROFILE(SYSTEM.BASE.TOPIC) OBJTYPE(TOPIC) GROUP('gates') AUTHADD(SUB)");
+    let s = admit(&w, "gate").unwrap();
+    let refused = Err(Reason::NOT_AUTHORIZED);
+    let as_root = |name: &str| Od {
+        alternate_user_id: Chars::new("root"),
+        ..object(name)
+    };
+    let opens_as_root = |name: &str, options: i32| {
+        opens_od(
+            &s,
+            &mut as_root(name),
+            MQOO_ALTERNATE_USER_AUTHORITY | options,
+        )
+    };
+    let puts = |name: &str| puts1(&s, as_root(name), MQPMO_ALTERNATE_USER_AUTHORITY);
+    let is_sent_to = |name: &str| {
+        let options = MQOO_BROWSE | MQOO_ALTERNATE_USER_AUTHORITY;
+        let queue = open_od(&s, &mut as_root(name), options).unwrap();
+        let sd = Sd {
+            alternate_user_id: Chars::new("root"),
+            ..sd(
+                MQSO_CREATE | MQSO_DURABLE | MQSO_ALTERNATE_USER_AUTHORITY,
+                name,
+            )
+        };
+        subscribes(&s, sd, queue)
+    };
+    assert_eq!(opens_as_root("Q", MQOO_OUTPUT), Ok(()));
+    assert_eq!(puts("Q"), Ok(()));
+    assert_eq!(is_sent_to("Q"), Ok(()));
+    let stores = ["SYSTEM.DDELAY.LOCAL.QUEUE", "SYSTEM.RETAINED.PUB.QUEUE"];
+    for name in stores.into_iter().chain(["A", "X"]) {
+        assert_eq!(opens_as_root(name, MQOO_BROWSE), Ok(()), "{name}");
+        assert_eq!(opens_as_root(name, MQOO_OUTPUT), refused, "{name}");
+        assert_eq!(puts(name), refused, "{name}");
+        assert_eq!(is_sent_to(name), refused, "{name}");
+    }
+    // Nor is it enough to have the queue to put on.
+    users.set("app", &["staff"]);
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('staff') AUTHADD(CONNECT)");
+    for name in stores {
+        let set = |what: &str| {
+            w.run(&format!(
+                "SET AUTHREC PROFILE({name}) OBJTYPE(QUEUE) GROUP('staff') AUTHADD({what})"
+            ));
+        };
+        let app = admit(&w, "app").unwrap();
+        set("PUT");
+        assert_eq!(opens(&app, name, MQOO_OUTPUT), refused, "{name}");
+        set("SETALL");
+        w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('staff') AUTHADD(SETALL)");
+        assert_eq!(opens(&app, name, MQOO_OUTPUT), Ok(()), "{name}");
+        w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('staff') AUTHRMV(SETALL)");
+    }
+}
+
+/// Who names himself acts as without the option.
+#[test]
+fn who_names_himself_needs_no_more_than_to_name_somebody() {
+    let (w, _) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    grant(
+        &w,
+        &[("QUEUE", "Q", "ALL"), ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB")],
+    );
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('staff') AUTHADD(CONNECT)");
+    let s = admit(&w, "app").unwrap();
+    let subscribes_himself = |name: &str| {
+        let queue = open(&s, "Q", MQOO_INPUT_SHARED);
+        let sd = Sd {
+            alternate_user_id: Chars::new("app"),
+            ..sd(
+                MQSO_CREATE | MQSO_DURABLE | MQSO_ALTERNATE_USER_AUTHORITY,
+                name,
+            )
+        };
+        subscribes(&s, sd, queue)
+    };
+    assert_eq!(subscribes_himself("S"), Err(Reason::NOT_AUTHORIZED));
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('staff') AUTHADD(ALTUSR)");
+    assert_eq!(subscribes_himself("S"), Ok(()));
+}
+
 /// What is published goes to the queue of its choice in the other's name: that is to set a context too.
 #[test]
 fn who_subscribes_for_another_user_needs_to_set_contexts_where_it_chooses_the_queue() {

@@ -37,6 +37,11 @@ pub(crate) const RETAINED_QUEUE: &str = "SYSTEM.RETAINED.PUB.QUEUE";
 /// Where messages wait that are delivered later.
 pub(crate) const DELAY_QUEUE: &str = "SYSTEM.DDELAY.LOCAL.QUEUE";
 
+/// Whether the queue manager takes messages on a queue for its own, and does with them as they say.
+pub(crate) fn is_own_store(queue: &str) -> bool {
+    [RETAINED_QUEUE, DELAY_QUEUE].contains(&queue)
+}
+
 /// Queues for events that queue managers of earlier releases do not have.
 pub(crate) const LATER_EVENT_QUEUES: [&str; 2] =
     ["SYSTEM.ADMIN.CONFIG.EVENT", "SYSTEM.ADMIN.COMMAND.EVENT"];

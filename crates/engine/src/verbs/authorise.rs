@@ -14,7 +14,7 @@ use posthaste_mqi::{Od, Reason, Sd};
 
 use crate::authority_service::Authorised;
 use crate::authorization::{Asking, Caller};
-use crate::catalogue::Definition;
+use crate::catalogue::{Definition, is_own_store};
 use crate::handles::{Handle, Target};
 use crate::manager::Inner;
 use crate::resolution::Resolved;
@@ -70,10 +70,13 @@ pub(super) fn put1_options(options: i32) -> i32 {
     asked.fold(MQOO_OUTPUT, |all, (_, option)| all | option)
 }
 
-/// Whether a queue's own name was opened, and what is put there goes elsewhere.
-fn is_transmission(target: &Target) -> bool {
+/// Whether what is put there goes elsewhere and says by itself in whose name: on a transmission queue that was opened by its own
+/// name, or on a queue of the queue manager's own by whatever name.
+fn speaks_for_itself(target: &Target) -> bool {
     match target {
-        Target::Queue { queue, alias } => alias.is_none() && queue.attributes().transmission,
+        Target::Queue { queue, alias } => {
+            is_own_store(&queue.name.text()) || alias.is_none() && queue.attributes().transmission
+        }
         _ => false,
     }
 }
@@ -124,7 +127,7 @@ impl Caller {
                 }
                 self.check_topic(qm, &topic.string, &[needs])
             }
-            _ if options & MQOO_OUTPUT != 0 && is_transmission(&resolved.target) => {
+            _ if options & MQOO_OUTPUT != 0 && speaks_for_itself(&resolved.target) => {
                 let needs = needs(options & !MQOO_OUTPUT | MQOO_SET_ALL_CONTEXT, false);
                 self.check_definition(qm, opened, needs)
             }
@@ -182,7 +185,7 @@ impl Caller {
         sd: &Sd,
     ) -> Result<Authorised, Reason> {
         // As to open it for output.
-        let mut needs = match is_transmission(&handle.target) {
+        let mut needs = match speaks_for_itself(&handle.target) {
             true => Authority::SetAll.into(),
             false => PUT,
         };
@@ -245,6 +248,10 @@ impl SessionInner {
             return Ok(own);
         };
         own.check_manager(&self.qm, ALTERNATE)?;
+        // Who names himself acts as ever.
+        if user == self.who.user {
+            return Ok(own);
+        }
         // Of somebody who is not checked too: who acts for others may do what they may.
         let named = self.qm.caller(user, self.asking(call)).await?;
         Ok(Caller::Alternate {
