@@ -24,7 +24,8 @@ use posthaste_mqi::constants::{
     MQAT_QMGR, MQCMD_ESCAPE, MQFMT_ADMIN, MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_FAIL_IF_QUIESCING,
     MQGMO_NO_WAIT, MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT, MQMO_NONE, MQMT_REPLY, MQMT_REQUEST,
     MQOO_INPUT_SHARED, MQPER_PERSISTENT, MQPMO_ALTERNATE_USER_AUTHORITY, MQPMO_NEW_MSG_ID,
-    MQPMO_NO_SYNCPOINT, MQPMO_SYNCPOINT, MQRO_PASS_CORREL_ID, MQRO_PASS_MSG_ID, MQWI_UNLIMITED,
+    MQPMO_NO_SYNCPOINT, MQPMO_SET_IDENTITY_CONTEXT, MQPMO_SYNCPOINT, MQRO_PASS_CORREL_ID,
+    MQRO_PASS_MSG_ID, MQWI_UNLIMITED,
 };
 use posthaste_mqi::{ByteOrder, Chars, Gmo, Md, Name, Od, Pmo, Reason};
 
@@ -248,6 +249,7 @@ impl Serving<'_> {
         let mut pmo = Pmo {
             options: sync
                 | MQPMO_ALTERNATE_USER_AUTHORITY
+                | MQPMO_SET_IDENTITY_CONTEXT
                 | if keeps_id { 0 } else { MQPMO_NEW_MSG_ID },
             ..Pmo::default()
         };
@@ -281,7 +283,8 @@ fn sender(request: &Md) -> Application {
     }
 }
 
-/// The descriptor of an answer (manual: "Message descriptor for a PCF message").
+/// The descriptor of an answer (manual: "Message descriptor for a PCF message"). It comes from whoever has asked: the name of who
+/// runs the queue manager would be in a message that the asker can pass on.
 fn reply_descriptor(request: &Md, order: ByteOrder) -> Md {
     let passes_correlation = request.report & MQRO_PASS_CORREL_ID != 0;
     Md {
@@ -300,6 +303,9 @@ fn reply_descriptor(request: &Md, order: ByteOrder) -> Md {
             true => request.correl_id,
             false => request.msg_id,
         },
+        user_identifier: request.user_identifier,
+        accounting_token: request.accounting_token,
+        appl_identity_data: request.appl_identity_data,
         ..Md::default()
     }
 }

@@ -25,13 +25,13 @@ const MQRCCF_COMMAND_FAILED: i32 = 3008;
 
 /// Has these requests carried out by a command server that comes when the queue manager has begun to end, and gives what it
 /// answers.
-fn answered(w: &World, requests: Vec<Bytes>) -> Vec<Bytes> {
+fn answered(w: &World, requests: Vec<Bytes>) -> Vec<(Md, Bytes)> {
     w.run("DEFINE QLOCAL(REPLIES)");
     let server = CommandServer {
         admin: Admin::alone(w.qm()),
         operator: w.operator(),
         clock: w.env.clock.clone(),
-        user: "tester".to_owned(),
+        user: "owner".to_owned(),
     };
     let session = server.connect();
     let s = w.connect();
@@ -40,24 +40,26 @@ fn answered(w: &World, requests: Vec<Bytes>) -> Vec<Bytes> {
             msg_type: MQMT_REQUEST,
             format: Chars::new(MQFMT_ADMIN),
             reply_to_q: Name::new("REPLIES"),
+            user_identifier: Chars::new("asker"),
+            accounting_token: [7; 32],
+            appl_identity_data: Chars::new("asked"),
             ..md(0)
         };
-        let (mut od, mut pmo) = (object(COMMAND_QUEUE), pmo(0));
+        let mut pmo = pmo(MQPMO_SET_IDENTITY_CONTEXT);
+        let mut od = object(COMMAND_QUEUE);
         block_on(s.put1(&mut od, &mut md, &mut pmo, data)).unwrap();
     }
     let replies = open(&s, "REPLIES", MQOO_INPUT_SHARED);
     w.qm().quiesce();
     block_on(server.serve(session, |_| {}));
-    std::iter::from_fn(|| get(&s, replies, 0).ok())
-        .map(|(_, data)| data)
-        .collect()
+    std::iter::from_fn(|| get(&s, replies, 0).ok()).collect()
 }
 
 /// The same in PCF; of each request the messages that answer it.
 fn answers(w: &World, requests: Vec<Bytes>) -> Vec<Vec<Message>> {
     let asked = requests.len();
     let mut sets = vec![Vec::new()];
-    for data in answered(w, requests) {
+    for (_, data) in answered(w, requests) {
         let message = Message::decode(&data, ByteOrder::Big).unwrap().0;
         let set = sets.last_mut().unwrap();
         assert_eq!(message.header.msg_seq_number, set.len() as i32 + 1);
@@ -559,6 +561,17 @@ fn what_was_asked_before_an_end_is_answered_however_late_the_server_comes() {
     let w = World::light();
     let late = Bytes::from(pcf::escape_request("DEFINE QLOCAL(LATE)"));
     let all = answered(&w, vec![late]);
-    let answer = pcf::escape_texts(&all[0]).unwrap().concat();
+    let answer = pcf::escape_texts(&all[0].1).unwrap().concat();
     assert!(answer.starts_with("AMQ8006I"), "{answer}");
+}
+
+/// Who could pass the name of the queue manager's owner on, by `passid`, could ask for anything in it.
+#[test]
+fn an_answer_comes_from_whoever_has_asked() {
+    let w = World::light();
+    let ping = Bytes::from(pcf::escape_request("PING QMGR"));
+    let (md, _) = &answered(&w, vec![ping])[0];
+    assert_eq!(md.user_identifier.text(), "asker");
+    assert_eq!(md.accounting_token, [7; 32]);
+    assert_eq!(md.appl_identity_data.text(), "asked");
 }
