@@ -338,6 +338,31 @@ fn what_cannot_be_is_refused_with_its_number() {
     );
 }
 
+/// Nobody has more to ask about than a record may say.
+#[test]
+fn what_runcheck_asks_about_is_no_longer_than_a_record_says_it() {
+    for (keyword, longest) in [
+        ("CLNTUSER", 1024),
+        ("QMNAME", 48),
+        ("SSLPEER", 1024),
+        ("SSLCERTI", 1024),
+    ] {
+        let other = match keyword {
+            "CLNTUSER" | "QMNAME" => "",
+            _ => "CLNTUSER('u')",
+        };
+        let asked = |length: usize| {
+            let value = "CN=".to_owned() + &"a".repeat(length - 3);
+            let partner = format!("{other} {keyword}('{value}') ADDRESS('1.2.3.4')");
+            parse(&format!("DISPLAY CHLAUTH(A) MATCH(RUNCHECK) {partner}"))
+        };
+        assert!(asked(longest).is_ok(), "{keyword}");
+        let reply = Reply::from(&asked(longest + 1).unwrap_err());
+        let reason = Reason::CCF_PARM_SYNTAX_ERROR;
+        refused(&reply, "AMQ8405I", reason, &format!("{keyword} is longer"));
+    }
+}
+
 /// An asterisk makes no user generic, and a record that blocks nobody is not taken for one that does.
 #[test]
 fn users_who_are_nobody_are_refused() {

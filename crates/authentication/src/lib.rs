@@ -34,4 +34,4 @@ pub use pam::Pam;
 pub use token::fuzz as fuzz_token;
 pub use token::{LONGEST_TOKEN, TokenSettings, Tokens};
 pub use user_file::{LONGEST_PASSWORD, UserFile, UserFileError};
-pub use users::{SystemUser, is_group, system_user, user_name};
+pub use users::{LONGEST_NAME, SystemUser, is_group, system_user, user_name};

@@ -35,8 +35,15 @@ pub struct SystemUser {
     pub known: bool,
 }
 
+/// Bytes of the longest name of a user or a group that there can be (LOGIN_NAME_MAX of Linux). Libraries behind NSS put a name on the
+/// stack, as long as it is.
+pub const LONGEST_NAME: usize = 256;
+
 /// What the system knows of a user. None: it could not be found out.
 pub fn system_user(name: &str) -> Option<SystemUser> {
+    if name.len() > LONGEST_NAME {
+        return Some(SystemUser::default());
+    }
     let Some(user) = found(User::from_name(name))? else {
         // Without a name in the system he may still be a number, as a kernel names who has none. The number of one who has a
         // name is nobody.
@@ -69,6 +76,9 @@ pub fn system_user(name: &str) -> Option<SystemUser> {
 
 /// Whether the system knows a group. None: it could not be found out.
 pub fn is_group(name: &str) -> Option<bool> {
+    if name.len() > LONGEST_NAME {
+        return Some(false);
+    }
     found(group_number(name)).map(|group| group.is_some())
 }
 
@@ -116,6 +126,10 @@ mod tests {
         );
         assert_eq!(is_group("root"), Some(true));
         assert_eq!(is_group("no-such-group-here"), Some(false));
+        // Asked for, it would overflow the stack of a thread.
+        let long = "a".repeat(4 << 20);
+        assert_eq!(system_user(&long), Some(SystemUser::default()));
+        assert_eq!(is_group(&long), Some(false));
         let odd = system_user("a\0b");
         assert!(odd.is_none_or(|user| user == SystemUser::default()));
     }

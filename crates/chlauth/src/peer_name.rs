@@ -83,9 +83,11 @@ impl DistinguishedName {
             let value = unquoted(value)?.to_owned();
             match kind {
                 SERIAL => name.serial = value,
-                kind => name.parts.insert(0, (kind.to_owned(), value)),
+                kind => name.parts.push((kind.to_owned(), value)),
             }
         }
+        // They are kept from the last to the first.
+        name.parts.reverse();
         match name == DistinguishedName::default() {
             true => Err(BadPattern::Empty),
             false => Ok(name),
@@ -459,6 +461,16 @@ mod tests {
         for wrong in ["", "John", "CN=a,X=b", "CN=\"a"] {
             assert!(DistinguishedName::parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    /// However many parts there are: it would take minutes to move the others for each.
+    #[test]
+    fn the_parts_of_a_long_name_are_read_once() {
+        let text = "OU=first,".to_owned() + &"OU=a,".repeat(400_000) + "CN=last";
+        let name = DistinguishedName::parse(&text).unwrap();
+        assert_eq!(name.parts.len(), 400_002);
+        let ends = [&name.parts[0].1, &name.parts[400_001].1];
+        assert_eq!(ends, ["last", "first"]);
     }
 
     #[test]

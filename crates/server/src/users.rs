@@ -10,7 +10,7 @@ use std::io;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use posthaste_authentication::{Checker, SystemUser, is_group, system_user};
+use posthaste_authentication::{Checker, LONGEST_NAME, SystemUser, is_group, system_user};
 use posthaste_authority::{EVERYBODY, Entity, EntityKind, Identity};
 use posthaste_engine::{Looking, Operator, Users};
 use posthaste_env::Clock;
@@ -19,7 +19,7 @@ use posthaste_env::Clock;
 const THREADS: usize = 4;
 /// Why nothing was found out, where the system said no more.
 const FAILED: &str = "the look-up failed";
-/// Users that are kept. Clients can name as many as they like.
+/// Users that are kept, none with a name longer than one may be. Clients can name as many as they like.
 const MOST: usize = 10_000;
 
 #[derive(Default)]
@@ -34,7 +34,7 @@ struct Kept {
 impl Kept {
     /// What was found out when so many refreshes had been.
     fn keep(&mut self, identity: &Arc<Identity>, refreshed: u64) {
-        if self.refreshed != refreshed {
+        if self.refreshed != refreshed || identity.user.len() > LONGEST_NAME {
             return;
         }
         if self.users.len() >= MOST {
@@ -240,6 +240,40 @@ mod tests {
         assert!(!known(Entity::principal("no-such-user")));
         assert!(!known(Entity::group("no-such-group")));
         assert!(operator.0.lock().is_empty());
+    }
+
+    /// Names that were looked up for the test below.
+    static LOOKED_UP: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+    fn counted(user: &str) -> Option<SystemUser> {
+        let mut looked_up = LOOKED_UP.lock();
+        looked_up.push(user.get(..4).unwrap_or_default().to_owned());
+        Some(SystemUser {
+            administers: looked_up.len() > 1,
+            ..SystemUser::default()
+        })
+    }
+
+    /// However many connections of a user come, the system is asked once; and nobody fills the memory with names.
+    #[test]
+    fn one_who_was_found_is_asked_about_again_after_a_refresh_only() {
+        let (_, users) = users();
+        let users = SystemUsers {
+            look_up: counted,
+            ..users
+        };
+        let administers = |user: &str| block_on(users.identity(user)).unwrap().privileged;
+        assert!(!administers("anna") && !administers("anna"));
+        assert_eq!(*LOOKED_UP.lock(), ["anna"]);
+        users.refresh();
+        assert!(administers("anna"));
+        assert_eq!(*LOOKED_UP.lock(), ["anna", "anna"]);
+        let (long, longer) = ("b".repeat(LONGEST_NAME), "c".repeat(LONGEST_NAME + 1));
+        for name in [&long, &longer, &long, &longer] {
+            administers(name);
+        }
+        assert_eq!(LOOKED_UP.lock()[2..], ["bbbb", "cccc", "cccc"]);
+        assert_eq!(users.kept.lock().users.len(), 2);
     }
 
     #[test]

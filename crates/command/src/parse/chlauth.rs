@@ -305,6 +305,14 @@ fn display(cursor: &mut Cursor<'_>, noun: &Parameter<'_>) -> Result<Command, Syn
     }))
 }
 
+/// How long a partner's properties are at most, in bytes.
+const LONGEST_ASKED: [(&str, usize); 4] = [
+    ("CLNTUSER", mq::MQ_CLIENT_USER_ID_LENGTH as usize),
+    ("QMNAME", mq::MQ_Q_MGR_NAME_LENGTH as usize),
+    ("SSLPEER", mq::MQ_DISTINGUISHED_NAME_LENGTH as usize),
+    ("SSLCERTI", mq::MQ_DISTINGUISHED_NAME_LENGTH as usize),
+];
+
 /// Whom MATCH(RUNCHECK) asks about: one partner, at one channel.
 fn run_check(
     text: &str,
@@ -314,6 +322,13 @@ fn run_check(
     if profile.contains('*') {
         let detail = "MATCH(RUNCHECK) needs the name of one channel".to_owned();
         return Err(fault::ended(text, detail));
+    }
+    for (keyword, longest) in LONGEST_ASKED {
+        let mut of_it = asked.iter().filter(|(other, _)| *other == keyword);
+        if let Some((_, item)) = of_it.find(|(_, item)| item.text.trim().len() > longest) {
+            let detail = format!("{keyword} is longer than {longest} bytes");
+            return Err(fault::syntax(text, item.start, item.end, detail));
+        }
     }
     let value = |keyword: &str| {
         let found = asked.iter().find(|(other, _)| *other == keyword);
