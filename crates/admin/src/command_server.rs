@@ -5,7 +5,8 @@
 //!
 //! Invariants: a command is that of the user in its message, whom only who may set context can choose, and answers go only
 //! where that user may put; a persistent request and its answers are one unit of work; an answer expires when the request
-//! would have; one that nobody waits for any more hinders nobody. What was on the queue when the queue manager
+//! would have; one that nobody waits for any more hinders nobody. That a persistent request was begun is on disk before it is
+//! carried out, so that one that ends the queue manager is known when it comes again (`backed_out`). What was on the queue when the queue manager
 //! began to quiesce is carried out and answered before the command server ends.
 //! Commands are carried out one after the other on a thread of their own: none delays a call of an
 //! application.
@@ -27,13 +28,12 @@ use posthaste_mqi::constants::{
     MQPMO_NO_SYNCPOINT, MQPMO_SET_IDENTITY_CONTEXT, MQPMO_SYNCPOINT, MQRO_PASS_CORREL_ID,
     MQRO_PASS_MSG_ID, MQWI_UNLIMITED,
 };
-use posthaste_mqi::{ByteOrder, Chars, Gmo, Md, Name, Od, Pmo, Reason};
+use posthaste_mqi::{ByteOrder, Chars, Gmo, Md, Od, Pmo, Reason};
 
+use crate::backed_out;
 use crate::beside::ComponentState;
 use crate::execute::Admin;
 
-/// The queue that requests come on.
-pub const COMMAND_QUEUE: &str = "SYSTEM.ADMIN.COMMAND.QUEUE";
 /// The longest request that is taken.
 const LONGEST: usize = 4 << 20;
 /// Nanoseconds after a failed call until the queue is tried again.
@@ -63,6 +63,7 @@ impl CommandServer {
                 session,
                 admin: &self.admin,
                 operator: &*self.operator,
+                clock: &*self.clock,
             };
             let reason = serving.serve(&mut last, &state).await;
             serving.session.terminate().await;
@@ -124,17 +125,19 @@ struct Serving<'a> {
     session: Session,
     admin: &'a Admin,
     operator: &'a dyn Operator,
+    clock: &'a dyn Clock,
 }
 
 impl Serving<'_> {
     /// Serves requests; gives the reason why that came to an end.
     async fn serve(&self, last: &mut Reason, state: impl Fn(ComponentState)) -> Reason {
-        let mut od = Od {
-            object_name: Name::new(COMMAND_QUEUE),
-            ..Od::default()
-        };
-        let options = MQOO_INPUT_SHARED;
-        let queue = match self.session.open(&mut od, options).await {
+        let qm = self.admin.queue_manager();
+        let speaking = (self.operator, self.clock.wall_micros());
+        if let Err(reason) = backed_out::give_up(qm, &self.session, speaking).await {
+            return reason;
+        }
+        let mut od = backed_out::fit_requests();
+        let queue = match self.session.open(&mut od, MQOO_INPUT_SHARED).await {
             Ok(done) => done.value,
             Err(reason) => return reason,
         };
@@ -171,6 +174,9 @@ impl Serving<'_> {
         if let Some(what) = refusal(request) {
             self.operator.message("AMQ2206W", &[what.to_owned()]);
             return self.settle(request).await;
+        }
+        if request.persistence == MQPER_PERSISTENT {
+            self.session.harden_gets().await?;
         }
         let order = pcf::byte_order(data).unwrap_or(ByteOrder::NATIVE);
         for message in self.carry_out(request, data, order).await {
@@ -312,6 +318,8 @@ fn reply_descriptor(request: &Md, order: ByteOrder) -> Md {
 
 #[cfg(test)]
 mod tests {
+    use posthaste_mqi::Name;
+
     use super::*;
 
     fn request() -> Md {

@@ -17,9 +17,11 @@
 //! | `transactions` | units of work, and decisions about branches in doubt |
 //! | `beside` | what runs beside the engine, as administration sees it |
 //! | `command_server` | requests on SYSTEM.ADMIN.COMMAND.QUEUE |
+//! | `backed_out` | requests that were begun too often and never ended, to the dead-letter queue |
 
 mod audit;
 mod authority;
+mod backed_out;
 mod beside;
 mod change;
 mod chlauth;
@@ -31,11 +33,12 @@ pub mod metrics;
 mod transactions;
 mod transport_security;
 
+pub use backed_out::COMMAND_QUEUE;
 pub use beside::{
     Answer, ChannelState, ChannelStatus, ChannelTls, ComponentCounts, ComponentError,
     ComponentState, Components, LaneStatus, ListenerStatus, ServiceStatus,
 };
-pub use command_server::{COMMAND_QUEUE, CommandServer};
+pub use command_server::CommandServer;
 pub use events::{EventInbox, EventWriter};
 pub use execute::Admin;
 pub use transactions::{Decision, Undecided};

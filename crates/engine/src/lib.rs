@@ -116,7 +116,7 @@ pub use status::{
 pub use stop::{StartError, Stop};
 pub use unit::branch::{BranchError, InDoubt, Outcome, Vote, Xid};
 pub use unit::ongoing::{End, Start};
-pub use verbs::clock::display_stamp;
+pub use verbs::clock::{display_stamp, put_stamp};
 pub use verbs::consumer::{Consumer, Delivery};
 pub use verbs::reserve::ReservedIds;
 pub use verbs::{Defaults, Done, Got, Inquired, SubscribeOptions, Verb};

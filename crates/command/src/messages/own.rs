@@ -521,6 +521,18 @@ pub(super) const MESSAGES: &[Message] = &[
         "Look the reason code up; define a dead-letter queue (ALTER QMGR DEADQ) that has room and allows puts.",
     ),
     message(
+        "AMQ2216W",
+        "Request {0} on the command queue was not carried out: it was backed out {1} times.",
+        "Each time the queue manager ended, or a call of the command server failed, while the command in this message was being carried out. It is on the dead-letter queue, with the reason 2362 in its header, so that it cannot happen for ever. The command may have had its effect, in whole or in part.",
+        "Read the message there (amqsbcg, by its identifier) and the error log as of the times when the queue manager ended. Send the command again if it is not to blame.",
+    ),
+    message(
+        "AMQ2217E",
+        "Request {0} on the command queue, which was backed out {1} times, could not be put on the dead-letter queue: {2}.",
+        "The request is not carried out, because the queue manager ended, or a call of the command server failed, each time that was tried. It stays on SYSTEM.ADMIN.COMMAND.QUEUE; other requests are served. The command server tries to put it on the dead-letter queue again whenever it begins.",
+        "Define a dead-letter queue (ALTER QMGR DEADQ) that has room and allows puts; or get the message from SYSTEM.ADMIN.COMMAND.QUEUE.",
+    ),
+    message(
         "AMQ2230E",
         "The measurement is not complete: {0}.",
         "Something went wrong while a queue manager was being measured. What was measured until then has been printed.",

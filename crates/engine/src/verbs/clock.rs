@@ -33,7 +33,7 @@ fn digits(out: &mut [u8], mut value: u64) {
 }
 
 /// `PutDate` (YYYYMMDD) and `PutTime` (HHMMSSTH) of a moment, in GMT.
-pub(crate) fn put_stamp(micros: i64) -> (Chars<8>, Chars<8>) {
+pub fn put_stamp(micros: i64) -> (Chars<8>, Chars<8>) {
     let (year, month, day) = civil(micros.div_euclid(86_400_000_000));
     let of_day = micros.rem_euclid(86_400_000_000) / 10_000;
     let mut date = [b'0'; 8];

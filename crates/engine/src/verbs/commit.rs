@@ -150,6 +150,22 @@ impl Session {
         session.commit().await
     }
 
+    /// Waits until it is forced that the unit of work has got what it has, so that after a crash these messages come back with
+    /// a higher backout count, as HARDENBO promises of an end that is no crash: for who does next what may end the process.
+    ///
+    /// # Errors
+    /// 2009 the queue manager stopped.
+    pub async fn harden_gets(&self) -> Verb<()> {
+        let session = self.inner();
+        let _call = session.enter()?;
+        let qm = &session.qm;
+        if let Err(error) = qm.log.force(qm.log.appended()).await {
+            qm.log_failed(&error);
+            return Err(Reason::CONNECTION_BROKEN);
+        }
+        Ok(Done::ok(()))
+    }
+
     /// MQBACK.
     ///
     /// # Errors
