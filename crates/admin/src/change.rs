@@ -1,6 +1,8 @@
 //! Changes of definitions and queues: what is said when one was made, and when it was not.
 
-use posthaste_command::{Attrs, ObjectKind, Reply, attributes, by_selector, is_chlauth, shown};
+use posthaste_command::{
+    Attrs, Deletion, ObjectKind, Reply, attributes, by_selector, is_chlauth, shown,
+};
 use posthaste_engine::{
     ChangeError, ChlAuthError, Held, HeldBy, Holder, NewDefinition, NoEntity, QueueManager,
 };
@@ -226,14 +228,19 @@ pub(crate) async fn alter(qm: &QueueManager, kind: ObjectKind, name: &str, attrs
     }
 }
 
-pub(crate) async fn delete(qm: &QueueManager, kind: ObjectKind, name: &str, purge: bool) -> Reply {
+pub(crate) async fn delete(
+    qm: &QueueManager,
+    kind: ObjectKind,
+    name: &str,
+    how: Deletion,
+) -> Reply {
     let change = Change {
         qm,
         kind,
         name,
         attrs: None,
     };
-    match qm.delete(kind, name, purge).await {
+    match qm.delete(kind, name, how).await {
         Ok(()) => change.done(kind.row().message_ids.deleted),
         Err(error) => change.refused(error),
     }

@@ -143,9 +143,9 @@ impl Admin {
             Command::Alter {
                 kind, name, attrs, ..
             } => change::alter(qm, *kind, name, attrs).await,
-            Command::Delete { kind, name, purge } => match self.still_active(*kind, name) {
+            Command::Delete { kind, name, how } => match self.still_active(*kind, name) {
                 Some(refusal) => refusal,
-                None => change::delete(qm, *kind, name, *purge).await,
+                None => change::delete(qm, *kind, name, *how).await,
             },
             Command::EndSubscription { id } => change::end_subscription(qm, id).await,
             Command::Clear { name } => change::clear(qm, name).await,

@@ -5,7 +5,7 @@
 mod world;
 
 use posthaste_admin::Admin;
-use posthaste_command::{Attrs, Command, ObjectKind, Reply};
+use posthaste_command::{Attrs, Command, Deletion, ObjectKind, Reply};
 use posthaste_engine::{ChangeError, Held, HeldBy, Holder, NewDefinition, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::Reason;
@@ -70,7 +70,7 @@ fn a_definition_is_refused_for_a_reason() {
     let mut expected = [MQCA_PARENT, MQCA_SSL_KEY_REPO_PASSWORD];
     expected.sort_unstable();
     assert_eq!(selectors, expected);
-    let wrong = block_on(w.qm().delete(ObjectKind::QModel, "Q", false));
+    let wrong = block_on(w.qm().delete(ObjectKind::QModel, "Q", Deletion::default()));
     assert_eq!(wrong, Err(ChangeError::WrongKind(local)));
     assert_eq!(define(&w, local, "NEW", Some("Q")), Ok(()));
     // A command that was not made by the parser is answered, too.
@@ -106,7 +106,10 @@ fn who_is_in_the_way_is_named_with_what_they_have() {
         gets,
     };
     let clear = || block_on(w.qm().clear("Q"));
-    let delete = |purge| block_on(w.qm().delete(ObjectKind::QLocal, "Q", purge));
+    let delete = |purge| {
+        let how = Deletion::purging(purge);
+        block_on(w.qm().delete(ObjectKind::QLocal, "Q", how))
+    };
     let open = vec![holder(&s, one(1, 0, 0))];
     assert_eq!(clear(), Err(ChangeError::InUse(open.clone())));
     assert_eq!(delete(true), Err(ChangeError::InUse(open)));

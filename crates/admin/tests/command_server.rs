@@ -243,6 +243,66 @@ fn a_queue_is_deleted_in_pcf_whatever_its_kind() {
     assert_eq!(got, [wrong_type, DONE, DONE, DONE, DONE, unknown]);
 }
 
+/// MQRAR_YES is the default; of other objects than queues and topics MQ leaves no choice.
+#[test]
+fn a_request_says_whether_authority_records_go_with_their_object() {
+    let w = World::light();
+    for (noun, of, attributes) in [
+        ("QLOCAL", "QUEUE", ""),
+        ("TOPIC", "TOPIC", "TOPICSTR(t)"),
+        ("PROCESS", "PROCESS", ""),
+    ] {
+        w.run(&format!(
+            "DEFINE {noun}(A) {attributes}
+             SET AUTHREC PROFILE(A) OBJTYPE({of}) GROUP('g') AUTHADD(DSP)"
+        ));
+    }
+    let says = |what: i32| int(MQIACF_REMOVE_AUTHREC, what);
+    let queue = |command, more: &[(i32, Value)]| {
+        request(command, &[&[text(MQCA_Q_NAME, "A")], more].concat())
+    };
+    let topic = |command, more: &[(i32, Value)]| {
+        request(command, &[&[text(MQCA_TOPIC_NAME, "A")], more].concat())
+    };
+    let process = |more: &[(i32, Value)]| {
+        let name = text(MQCA_PROCESS_NAME, "A");
+        request(MQCMD_DELETE_PROCESS, &[&[name], more].concat())
+    };
+    let records = |object_type: i32| {
+        let (name, of) = (MQCACF_AUTH_PROFILE_NAME, MQIACF_OBJECT_TYPE);
+        let options = int(MQIACF_AUTH_OPTIONS, 17);
+        let all = [text(name, "A"), int(of, object_type), options];
+        request(MQCMD_INQUIRE_AUTH_RECS, &all)
+    };
+    let local = [int(MQIA_Q_TYPE, MQQT_LOCAL)];
+    let string = [text(MQCA_TOPIC_STRING, "t")];
+    let fault = Some((MQIACF_PARAMETER_ID, MQIACF_REMOVE_AUTHREC));
+    let none = (MQCC_FAILED, 2085, None);
+    let expected = vec![
+        (
+            queue(MQCMD_DELETE_Q, &[says(2)]),
+            (MQCC_FAILED, 3229, fault),
+        ),
+        (queue(MQCMD_DELETE_Q, &[says(MQRAR_NO)]), DONE),
+        (records(MQOT_Q), DONE),
+        (queue(MQCMD_CREATE_Q, &local), DONE),
+        (queue(MQCMD_DELETE_Q, &[says(MQRAR_YES)]), DONE),
+        (records(MQOT_Q), none),
+        (topic(MQCMD_DELETE_TOPIC, &[says(MQRAR_NO)]), DONE),
+        (records(MQOT_TOPIC), DONE),
+        (topic(MQCMD_CREATE_TOPIC, &string), DONE),
+        (topic(MQCMD_DELETE_TOPIC, &[]), DONE),
+        (records(MQOT_TOPIC), none),
+        (process(&[says(MQRAR_NO)]), (MQCC_FAILED, 3014, fault)),
+        (process(&[]), DONE),
+        (records(MQOT_PROCESS), none),
+    ];
+    let (requests, expected): (Vec<_>, Vec<_>) = expected.into_iter().unzip();
+    let all = answers(&w, requests);
+    let got: Vec<_> = all.iter().map(|set| outcomes(set)[0]).collect();
+    assert_eq!(got, expected);
+}
+
 /// In PCF a connection has one identifier of bytes, not two of digits; by that it is found.
 #[test]
 fn connections_are_named_by_24_bytes_in_pcf() {

@@ -7,6 +7,25 @@ use crate::kinds::ObjectKind;
 use crate::value::Value;
 use std::fmt;
 
+/// What a DELETE says besides kind and name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Deletion {
+    /// PURGE: also when the queue holds committed messages.
+    pub purge: bool,
+    /// AUTHREC(NO): the authority records whose profile is the object's name stay.
+    pub keep_authorities: bool,
+}
+
+impl Deletion {
+    /// One that says nothing of authority records, so that they go too.
+    pub const fn purging(purge: bool) -> Deletion {
+        Deletion {
+            purge,
+            keep_authorities: false,
+        }
+    }
+}
+
 /// One MQSC command, checked against the attribute table but not yet carried out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
@@ -40,8 +59,8 @@ pub enum Command {
         kind: ObjectKind,
         /// Its name.
         name: String,
-        /// PURGE: also when the queue holds committed messages.
-        purge: bool,
+        /// What else is said of it.
+        how: Deletion,
     },
     /// DELETE SUB SUBID(...), which ends subscriptions too that have no name.
     EndSubscription {

@@ -67,6 +67,8 @@ pub struct Kind {
     pub force: bool,
     /// Whether DELETE knows PURGE.
     pub purge: bool,
+    /// Whether DELETE knows AUTHREC.
+    pub authrec: bool,
     /// Whether START and STOP are for it.
     pub started: bool,
 }
@@ -158,6 +160,7 @@ const fn a_queue(
         message_ids: QUEUE_MESSAGES,
         force: true,
         purge: code == mq::MQQT_LOCAL,
+        authrec: true,
         started: false,
     }
 }
@@ -177,6 +180,7 @@ const fn a_channel(kind: ObjectKind, type_: KindType, stored: u8) -> Kind {
         message_ids: CHANNEL_MESSAGES,
         force: false,
         purge: false,
+        authrec: false,
         started: false,
     }
 }
@@ -213,6 +217,7 @@ const fn an_authinfo(
         },
         force: false,
         purge: false,
+        authrec: false,
         started: false,
     }
 }
@@ -232,6 +237,7 @@ const fn a_definition(kind: ObjectKind, nouns: &'static [&'static str], stored: 
         message_ids: QUEUE_MESSAGES,
         force: false,
         purge: false,
+        authrec: false,
         started: false,
     }
 }
@@ -289,6 +295,7 @@ kinds! {
         },
         force: true,
         purge: false,
+        authrec: false,
         started: false,
     };
     /// Local queue: holds messages.
@@ -445,6 +452,7 @@ kinds! {
             exists: "AMQ8150E",
             not_found: "AMQ8147E",
         },
+        authrec: true,
         ..a_definition(ObjectKind::Topic, &["TOPIC"], 17)
     };
     /// Durable subscription: what is published on topics goes to a queue.

@@ -36,7 +36,9 @@ pub use chlauth::{
     ChlAuthAction, ChlAuthMatch, RunCheck, SOURCE_CHANNEL, SOURCE_MAP, SOURCE_NO_ACCESS,
     is_chlauth, is_relevant,
 };
-pub use command::{ChlAuthCommand, Command, DisplayType, DisplayWhat, Op, SyntaxError, Where};
+pub use command::{
+    ChlAuthCommand, Command, Deletion, DisplayType, DisplayWhat, Op, SyntaxError, Where,
+};
 pub use filter::{generic_matches, where_matches};
 pub use kinds::{Kind, KindType, MessageIds, ObjectKind};
 pub use object::Object;

@@ -675,6 +675,46 @@ fn an_objects_records_go_with_it() {
     }
 }
 
+/// AUTHREC(NO), of each kind that has it: what is defined by the name later has the authorities.
+#[test]
+fn an_objects_records_stay_where_that_is_asked_for() {
+    let (mut w, _) = world(false);
+    let mut expected = Vec::new();
+    for (noun, of, attributes) in [
+        ("QLOCAL", "QUEUE", ""),
+        ("QALIAS", "QUEUE", "TARGET(T)"),
+        ("QREMOTE", "QUEUE", "RNAME(R)"),
+        ("QMODEL", "QUEUE", ""),
+        ("TOPIC", "TOPIC", "TOPICSTR('kept')"),
+    ] {
+        let define = format!("DEFINE {noun}(K.{noun}) {attributes}");
+        w.run(&format!(
+            "{define}
+             SET AUTHREC PROFILE(K.{noun}) OBJTYPE({of}) GROUP('staff') AUTHADD(DSP)
+             DELETE {noun}(K.{noun}) AUTHREC(NO)
+             {define}
+             DELETE {noun}(K.{noun}) AUTHREC(YES)
+             {define}
+             SET AUTHREC PROFILE(K.{noun}) OBJTYPE({of}) GROUP('extra') AUTHADD(DSP)
+             DELETE {noun}(K.{noun}) AUTHREC(NO)"
+        ));
+        expected.push(format!("extra K.{noun}"));
+    }
+    expected.sort();
+    for _ in 0..2 {
+        let left = w.qm().authority_records();
+        let left = left.iter();
+        let mut left: Vec<String> = left
+            .map(|one| format!("{} {}", one.entity.name, one.profile))
+            .collect();
+        left.sort();
+        assert_eq!(left, expected);
+        w.crash();
+    }
+    w.run("DEFINE QLOCAL(K.QLOCAL)");
+    assert_eq!(authorities(&w, "extra", "K.QLOCAL"), "DSP");
+}
+
 #[test]
 fn whoever_makes_a_queue_may_use_it() {
     let (w, _) = world(false);

@@ -5,7 +5,7 @@
 mod world;
 
 use bytes::Bytes;
-use posthaste_command::{Attrs, ObjectKind};
+use posthaste_command::{Attrs, Deletion, ObjectKind};
 use posthaste_engine::EndMode;
 use posthaste_engine::{ChangeError, NewDefinition, Outcome, Session, Verb, Vote, Xid};
 use posthaste_env::block_on;
@@ -664,7 +664,8 @@ fn a_definition_sends_nothing_to_what_another_has_defined_in_its_place() {
     w.stage.pause();
     let first = define();
     let qm = w.qm().clone();
-    let deleted = Call::begin(async move { qm.delete(ObjectKind::Sub, "S", false).await });
+    let deleted =
+        Call::begin(async move { qm.delete(ObjectKind::Sub, "S", Deletion::default()).await });
     let second = define();
     w.stage.resume();
     first.finish().unwrap();

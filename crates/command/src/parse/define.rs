@@ -5,7 +5,7 @@ use super::values::{check_object_name, value_of};
 use super::{Given, fault, nouns, unknown_keyword};
 use crate::attribute::{Attribute, Set};
 use crate::attrs::Attrs;
-use crate::command::{Command, SyntaxError};
+use crate::command::{Command, Deletion, SyntaxError};
 use crate::kinds::ObjectKind;
 use crate::table::{by_keyword, by_selector};
 use crate::value::Value;
@@ -214,12 +214,25 @@ fn channel_table(text: &str, parameter: &Parameter<'_>) -> Result<ObjectKind, Sy
     })
 }
 
+/// What AUTHREC of DELETE says: whether the object's authority records stay.
+fn keeps_authorities(text: &str, parameter: &Parameter<'_>) -> Result<bool, SyntaxError> {
+    let item = parameter.one_value(text)?;
+    match item.text.to_ascii_uppercase().as_str() {
+        "YES" => Ok(false),
+        "NO" => Ok(true),
+        _ => {
+            let detail = "AUTHREC must be one of YES, NO".to_owned();
+            Err(fault::syntax(text, item.start, item.end, detail))
+        }
+    }
+}
+
 pub(super) fn delete(
     cursor: &mut Cursor<'_>,
     mut kind: ObjectKind,
     name: String,
 ) -> Result<Command, SyntaxError> {
-    let mut purge = false;
+    let mut how = Deletion::default();
     let mut stated = false;
     let mut given = Given::default();
     while let Some(parameter) = cursor.parameter()? {
@@ -230,7 +243,11 @@ pub(super) fn delete(
             ("PURGE" | "NOPURGE", _) if kind.row().purge => {
                 given.once(cursor.text, "PURGE", &parameter)?;
                 parameter.bare(cursor.text)?;
-                purge = word == "PURGE";
+                how.purge = word == "PURGE";
+            }
+            ("AUTHREC", _) if kind.row().authrec => {
+                given.once(cursor.text, "AUTHREC", &parameter)?;
+                how.keep_authorities = keeps_authorities(cursor.text, &parameter)?;
             }
             (_, Some(attribute)) if attribute.is_called(&word) => {
                 given.once(cursor.text, attribute.keyword, &parameter)?;
@@ -250,15 +267,16 @@ pub(super) fn delete(
             }
             _ => {
                 let command = format!("DELETE {}", kind.noun());
-                let known = match kind.row().purge {
-                    true => &["PURGE", "NOPURGE"][..],
-                    false => &[],
+                let known = match (kind.row().purge, kind.row().authrec) {
+                    (true, _) => &["PURGE", "NOPURGE", "AUTHREC"][..],
+                    (false, true) => &["AUTHREC"],
+                    (false, false) => &[],
                 };
                 return Err(unknown_keyword(cursor.text, &command, &parameter, known));
             }
         }
     }
-    Ok(Command::Delete { kind, name, purge })
+    Ok(Command::Delete { kind, name, how })
 }
 
 /// DELETE SUB without a name: SUBID says which.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::attrs::Attrs;
-use crate::command::{DisplayType, Op, Where};
+use crate::command::{Deletion, DisplayType, Op, Where};
 use crate::value::{Date, Value};
 use posthaste_mqi::constants as mq;
 
@@ -273,7 +273,7 @@ fn alter_and_delete() {
     let delete = |kind, name: &str, purge| Command::Delete {
         kind,
         name: name.to_owned(),
-        purge,
+        how: Deletion::purging(purge),
     };
     use ObjectKind::{ClntConn, Listener, QLocal, QModel, Qmgr, SvrConn};
     for (line, expected) in [
@@ -309,6 +309,18 @@ fn alter_and_delete() {
         ("DEL QL(A) PURGE", delete(QLocal, "A", true)),
         ("DEL QL(A) NOPURGE", delete(QLocal, "A", false)),
         ("DEL QM(A)", delete(QModel, "A", false)),
+        ("DEL QM(A) AUTHREC(yes)", delete(QModel, "A", false)),
+        (
+            "DEL QL(A) AUTHREC(no) PURGE",
+            Command::Delete {
+                kind: QLocal,
+                name: "A".to_owned(),
+                how: Deletion {
+                    purge: true,
+                    keep_authorities: true,
+                },
+            },
+        ),
         ("DEL CHL(A)", delete(SvrConn, "A", false)),
         ("DEL CHL(A) CHLTYPE(SVRCONN)", delete(SvrConn, "A", false)),
         ("DEL CHL(A) CHLTYPE(CLNTCONN)", delete(ClntConn, "A", false)),

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use posthaste_command::{Attribute, Attrs, Object, ObjectKind, Set, attributes};
+use posthaste_command::{Attribute, Attrs, Deletion, Object, ObjectKind, Set, attributes};
 use posthaste_recovery_log::Lsn;
 
 use super::holders::holders;
@@ -201,7 +201,7 @@ impl QueueManager {
         inner.settled(end).await
     }
 
-    /// Deletes an object; a queue with messages only with `purge`.
+    /// Deletes an object; a queue with messages only with `purge`, and with it its authority records, unless these are kept.
     ///
     /// # Errors
     /// Why nothing was deleted.
@@ -209,10 +209,10 @@ impl QueueManager {
         &self,
         kind: ObjectKind,
         name: &str,
-        purge: bool,
+        how: Deletion,
     ) -> Result<(), ChangeError> {
         let inner = self.inner();
-        let delete = || inner.catalogue.delete(inner, kind, name, purge);
+        let delete = || inner.catalogue.delete(inner, kind, name, how);
         match inner.with_log_room(delete).await {
             Ok(end) => inner.settled(end).await,
             Err(error) => Err(self.hindered(name, error)),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use posthaste_authority::{
     Authorities, Entity, EntityKind, Identity, ObjectType, Profile, Record, Table,
 };
-use posthaste_command::{Date, Object, ObjectKind, RecordName, Time, Value};
+use posthaste_command::{Date, Deletion, Object, ObjectKind, RecordName, Time, Value};
 use posthaste_env::sync::RwLock;
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
@@ -224,7 +224,7 @@ impl Catalogue {
                     };
                     self.write_authority(qm, &of, before, None)?
                 }
-                None => self.delete_known(qm, &known, false, false)?,
+                None => self.delete_known(qm, &known, Deletion::default(), false)?,
             };
         }
         Ok(end)
@@ -316,7 +316,9 @@ impl QueueManager {
         let name = definition_name(of.object_type, &of.profile, &of.entity);
         let delete = || {
             let kind = ObjectKind::AuthRec;
-            inner.catalogue.delete(inner, kind, &name, false)
+            inner
+                .catalogue
+                .delete(inner, kind, &name, Deletion::default())
         };
         let end = inner.with_log_room(delete).await?;
         inner.settled(end).await

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use posthaste_command::{Attribute, Attrs, Object, ObjectKind, Set, attributes};
+use posthaste_command::{Attribute, Attrs, Deletion, Object, ObjectKind, Set, attributes};
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
@@ -329,13 +329,13 @@ impl Catalogue {
     }
 
     /// Deletes an object. A queue must not be open, nor that of a subscription which the queue manager made it for, nor
-    /// have messages unless `purge`.
+    /// have messages unless it is purged.
     pub(crate) fn delete(
         &self,
         qm: &Arc<Inner>,
         kind: ObjectKind,
         name: &str,
-        purge: bool,
+        how: Deletion,
     ) -> Result<Option<Lsn>, ChangeError> {
         let order = self.order.lock();
         let known = self.find(kind, name).ok_or(ChangeError::NotFound)?;
@@ -343,7 +343,7 @@ impl Catalogue {
         if known.kind().noun() != kind.noun() {
             return Err(ChangeError::WrongKind(known.kind()));
         }
-        let end = self.delete_known(qm, &known, purge, false)?;
+        let end = self.delete_known(qm, &known, how, false)?;
         if known.kind() != ObjectKind::Sub {
             return Ok(end);
         }
@@ -371,7 +371,7 @@ impl Catalogue {
         if !goes(&ended) {
             return Err(ChangeError::NotFound);
         }
-        let end = self.delete_known(qm, &known, false, false)?;
+        let end = self.delete_known(qm, &known, Deletion::default(), false)?;
         qm.topics.remove_if(&ended.id, |_| true);
         drop(order);
         qm.subscription_ended(&ended);
@@ -389,7 +389,7 @@ impl Catalogue {
         let known = self.queue(&queue.name.text());
         match known {
             Some(known) if known.queue_id() == queue.id => {
-                self.delete_known(qm, &known, purge, true)
+                self.delete_known(qm, &known, Deletion::purging(purge), true)
             }
             _ => Err(ChangeError::NotFound),
         }
@@ -400,7 +400,7 @@ impl Catalogue {
         &self,
         qm: &Arc<Inner>,
         known: &Definition,
-        purge: bool,
+        how: Deletion,
         even_open: bool,
     ) -> Result<Option<Lsn>, ChangeError> {
         if let Runtime::Local(queue) = known.runtime() {
@@ -414,7 +414,7 @@ impl Catalogue {
             if !even_open && state.is_open() || state.keeps_retained() {
                 return Err(ChangeError::InUse(Vec::new()));
             }
-            if !purge && (state.index.used() > 0 || state.damage.is_some()) {
+            if !how.purge && (state.index.used() > 0 || state.damage.is_some()) {
                 return Err(ChangeError::NotEmpty);
             }
             state.deleted = true;
@@ -422,8 +422,12 @@ impl Catalogue {
         let (kind, name) = (known.kind(), known.name());
         let queue = known.queue_id();
         let logged = || {
-            // First: nobody has authorities on a later object of the name by records of this one.
-            let end = self.forget_authorities(qm, known)?;
+            // First, so that a crash between the two leaves no records without their object: nobody has authorities on a later
+            // one of the name by records of this one, unless it is asked for.
+            let end = match how.keep_authorities {
+                true => None,
+                false => self.forget_authorities(qm, known)?,
+            };
             if !known.logged() {
                 return Ok(end);
             }

@@ -11,8 +11,8 @@ use posthaste_chlauth::{
     UserSource, Whom,
 };
 use posthaste_command::{
-    Attrs, ChlAuthAction, Object, ObjectKind, SOURCE_CHANNEL, SOURCE_MAP, Value, ValueKind,
-    by_selector, is_chlauth,
+    Attrs, ChlAuthAction, Deletion, Object, ObjectKind, SOURCE_CHANNEL, SOURCE_MAP, Value,
+    ValueKind, by_selector, is_chlauth,
 };
 use posthaste_mqi::constants::*;
 use posthaste_recovery_log::Lsn;
@@ -321,7 +321,7 @@ impl Catalogue {
     /// Deletes a record; the caller holds `order`.
     fn remove_record(&self, qm: &Arc<Inner>, object: &Object) -> Result<Option<Lsn>, ChangeError> {
         match self.find(object.kind, &object.name) {
-            Some(known) => self.delete_known(qm, &known, false, false),
+            Some(known) => self.delete_known(qm, &known, Deletion::default(), false),
             None => Ok(None),
         }
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use posthaste_command::{Object, ObjectKind};
+use posthaste_command::{Deletion, Object, ObjectKind};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Name, Od, Reason};
 
@@ -399,7 +399,9 @@ impl SessionInner {
             if temporary_mine {
                 // Nobody could see the queue yet; its definition goes as it came.
                 let name = resolved.q_name.text().into_owned();
-                let _ = qm.catalogue.delete(qm, ObjectKind::QLocal, &name, true);
+                let _ = qm
+                    .catalogue
+                    .delete(qm, ObjectKind::QLocal, &name, Deletion::purging(true));
             }
             return Err(reason);
         }

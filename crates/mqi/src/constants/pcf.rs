@@ -309,6 +309,10 @@ families! {
         MQPO_NO = 0;
         MQPO_YES = 1;
     }
+    "Whether authority records are deleted with their object", "MQRAR_" {
+        MQRAR_NO = 0;
+        MQRAR_YES = 1;
+    }
     "Force option", "MQFC_" {
         MQFC_NO = 0;
         MQFC_YES = 1;
