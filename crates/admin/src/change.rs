@@ -21,7 +21,11 @@ struct Change<'a> {
 
 impl Change<'_> {
     fn done(&self, id: &'static str) -> Reply {
-        Reply::done(id, &[self.name.to_owned()])
+        let mut reply = Reply::done(id, &[self.name.to_owned()]);
+        if let Some(given) = self.attrs {
+            say_what_is_kept(self.kind, given, &mut reply);
+        }
+        reply
     }
 
     fn refused(&self, error: ChangeError) -> Reply {
@@ -189,6 +193,19 @@ pub(crate) fn refused_record(
         attrs: Some(attrs),
     };
     change.refused(error)
+}
+
+/// Adds to the answer of a command that was carried out which of the values given nothing acts on.
+pub(crate) fn say_what_is_kept(kind: ObjectKind, given: &Attrs, reply: &mut Reply) {
+    let kept = attributes(kind).filter_map(|attribute| {
+        let value = given.get(attribute.selector)?;
+        let kept = attribute.only_keeps(value);
+        kept.then(|| format!("{}({})", attribute.keyword, shown(attribute, value)))
+    });
+    let kept: Vec<String> = kept.collect();
+    if !kept.is_empty() {
+        reply.add_message("AMQ2415W", &[kept.join(" ")]);
+    }
 }
 
 pub(crate) async fn define(qm: &QueueManager, definition: &NewDefinition<'_>) -> Reply {

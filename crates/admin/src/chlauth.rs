@@ -28,7 +28,11 @@ pub(crate) async fn execute(
             action,
             attrs,
         } => match qm.set_chlauth(*kind, *action, attrs).await {
-            Ok(()) => Reply::done(kind.row().message_ids.changed, &[]),
+            Ok(()) => {
+                let mut reply = Reply::done(kind.row().message_ids.changed, &[]);
+                change::say_what_is_kept(*kind, attrs, &mut reply);
+                reply
+            }
             Err(error) => change::refused_record(qm, *kind, attrs, error),
         },
         ChlAuthCommand::Display {

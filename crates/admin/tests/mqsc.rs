@@ -2,13 +2,14 @@
 //! restart.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod as_commands;
 #[path = "../../engine/tests/world/mod.rs"]
 mod world;
 
+use as_commands::{given, type_word};
 use posthaste_admin::Admin;
 use posthaste_command::{
-    Attribute, Effect, Object, ObjectKind, Reply, Set, Value, ValueKind, attributes, by_selector,
-    parse, render,
+    Attribute, Effect, Object, ObjectKind, Reply, Set, Value, ValueKind, attributes, parse, render,
 };
 use posthaste_engine::{CreateOptions, EndMode};
 use posthaste_env::block_on;
@@ -245,15 +246,6 @@ fn named(kind: ObjectKind) -> String {
         ObjectKind::Qmgr => "QMGR".to_owned(),
         _ => format!("{}(THE.ONE)", kind.noun()),
     }
-}
-
-/// What a definition of the kind has to state.
-fn type_word(kind: ObjectKind) -> String {
-    let type_ = kind.row().type_.filter(|type_| type_.word != kind.noun());
-    type_.map_or_else(String::new, |type_| {
-        let attribute = by_selector(kind, type_.selector).unwrap();
-        format!("{}({})", attribute.keyword, type_.word)
-    })
 }
 
 /// What a definition of the kind has to give. No two topic objects have one topic string.
@@ -739,150 +731,6 @@ fn the_queue_manager_and_its_connections_are_shown() {
     drop((s, other));
     assert_eq!(shown(&w, "DISPLAY QMSTATUS", "CONNS"), ["0"]);
     assert_eq!(w.depth(LOCAL), 0);
-}
-
-/// A command that makes an object of a kind, or alters the queue manager, with a blank for more attributes.
-fn giving(kind: ObjectKind, name: &str) -> String {
-    match kind {
-        // No two topic objects have one topic string.
-        ObjectKind::Topic => format!("DEFINE TOPIC({name}) TOPICSTR('{name}') "),
-        ObjectKind::Qmgr => "ALTER QMGR ".to_owned(),
-        _ => format!("DEFINE {}({name}) {} ", kind.noun(), type_word(kind)),
-    }
-}
-
-/// Every value that an attribute may have by its row, as far as words go, and one number or text.
-fn values_of(attribute: &Attribute) -> Vec<Value> {
-    let mut values: Vec<Value> = match attribute.kind {
-        ValueKind::Keyword(words) | ValueKind::IntOrKeyword { words, .. } => {
-            words.iter().map(|(_, code)| Value::from(*code)).collect()
-        }
-        ValueKind::Keywords(words) => {
-            let word = |(_, code): &(&str, i32)| Value::Ints(vec![(*code).into()]);
-            words.iter().map(word).collect()
-        }
-        ValueKind::Text { .. } | ValueKind::Name { .. } => {
-            ["", "X"].map(|text| Value::Text(text.to_owned())).into()
-        }
-        _ => Vec::new(),
-    };
-    if let ValueKind::Int { max, .. } | ValueKind::IntOrKeyword { max, .. } = attribute.kind {
-        values.push(Value::Int(max));
-    }
-    values
-}
-
-/// An attribute with a value, as a command gives it.
-fn given(attribute: &Attribute, value: &Value) -> String {
-    match posthaste_command::shown(attribute, value).trim() {
-        "" => format!("{}('')", attribute.keyword),
-        value => format!("{}({value})", attribute.keyword),
-    }
-}
-
-/// What asks for something that is not there is refused, and nothing is changed by it; what asks for nothing is taken.
-#[test]
-fn attributes_that_nobody_acts_on_take_only_what_asks_for_nothing() {
-    let w = World::new();
-    let (mut taken, mut refused) = (0, 0);
-    let own = ["CHLTYPE", "TRPTYPE"];
-    let idle = |kind| {
-        let only = attributes(kind).filter(|a| matches!(a.effect, Effect::Only(_)));
-        only.filter(|a| !own.contains(&a.keyword))
-    };
-    let rows = ObjectKind::ALL
-        .into_iter()
-        .flat_map(|k| idle(k).map(move |a| (k, a)));
-    for (kind, attribute) in rows {
-        for value in values_of(attribute) {
-            let name = match kind {
-                ObjectKind::Qmgr => "QM1".to_owned(),
-                _ => format!("O{}", taken + refused),
-            };
-            let given = given(attribute, &value);
-            let reply = w.mqsc(&(giving(kind, &name) + &given));
-            let text = render(&reply);
-            let kept = w.qm().object(kind, &name).map(|object| object.attrs);
-            let kept = kept
-                .as_ref()
-                .and_then(|attrs| attrs.get(attribute.selector));
-            if attribute.takes(&value) {
-                assert!(reply.ok, "{kind} {given}: {text}");
-                assert_eq!(kept, Some(&value), "{kind} {given}");
-                taken += 1;
-            } else {
-                let numbered = !reply.ok && text.starts_with("AMQ2406E");
-                assert!(numbered && text.contains(&given), "{kind} {given}: {text}");
-                assert!(
-                    kept.is_none_or(|kept| attribute.takes(kept)),
-                    "{kind} {given}"
-                );
-                refused += 1;
-            }
-        }
-    }
-    assert!(
-        taken > 60 && refused > 60,
-        "{taken} taken, {refused} refused"
-    );
-}
-
-/// An administrator's command that is meant to protect is refused as a whole, whatever else it says.
-#[test]
-fn what_would_protect_and_is_not_there_is_refused() {
-    let w = World::new();
-    let reply = w.mqsc("ALTER QMGR DESCR('x') CERTVPOL(RFC5280) CONNAUTH(SOME.OBJECT)");
-    let text = render(&reply);
-    let expected =
-        "AMQ2406E: Not in this release, so nothing was changed: CERTVPOL(RFC5280), only ANY.\n";
-    assert_eq!(text, expected);
-    assert_eq!(reply.reason, Reason::FUNCTION_NOT_SUPPORTED);
-    let shown = render(&w.mqsc("DISPLAY QMGR DESCR CERTVPOL CONNAUTH"));
-    assert!(
-        shown.contains("CERTVPOL(ANY)")
-            && shown.contains("CONNAUTH( )")
-            && shown.contains("DESCR( )"),
-        "{shown}"
-    );
-    w.run("ALTER QMGR DESCR('x') CERTVPOL(ANY) CONNAUTH(SOME.OBJECT)");
-    let shown = render(&w.mqsc("DISPLAY QMGR CONNAUTH"));
-    assert!(shown.contains("CONNAUTH(SOME.OBJECT)"), "{shown}");
-}
-
-/// A script made for MQ hears of everything at once that is not there.
-#[test]
-fn attributes_of_what_is_not_there_are_known_and_named_together() {
-    let w = World::new();
-    let reply = w.mqsc(
-        "ALTER QMGR ACTCHL(300) CERTVPOL(RFC5280) CLWLDATA(X) DEFCLXQ(CHANNEL) KEYRPWD(secret) MONACLS(HIGH) PARENT(QM2) \
-         SSLCRYP(X) SSLCRLNL(X) STATACLS(LOW) TREELIFE(60) PSCLUS(DISABLED) REVDNS(DISABLED)",
-    );
-    let text = render(&reply);
-    assert!(text.starts_with("AMQ2406E"), "{text}");
-    for asked in [
-        "ACTCHL(300), only 200",
-        "CERTVPOL(RFC5280), only ANY",
-        "CLWLDATA(X), only blank",
-        "DEFCLXQ(CHANNEL), only SCTQ",
-        "KEYRPWD(********), only blank",
-        "MONACLS(HIGH), only QMGR, OFF",
-        "PARENT(QM2), only blank",
-        "SSLCRYP(X), only blank",
-        "SSLCRLNL(X), only blank",
-        "STATACLS(LOW), only QMGR, OFF",
-    ] {
-        assert!(text.contains(asked), "{asked}: {text}");
-    }
-    assert!(!text.to_uppercase().contains("SECRET"), "{text}");
-    let defaults = "ACTCHL(200) CERTVPOL(ANY) CLWLDATA( ) DEFCLXQ(SCTQ) KEYRPWD( ) MONACLS(QMGR) PARENT( ) PSCLUS(ENABLED) \
-                    REVDNS(ENABLED) SSLCRLNL( ) SSLCRYP( ) STATACLS(QMGR) TREELIFE(1800)";
-    let shown = render(&w.mqsc("DISPLAY QMGR ALL"));
-    for default in defaults.split(") ") {
-        assert!(shown.contains(default), "{default}: {shown}");
-    }
-    w.run("ALTER QMGR TREELIFE(60) PSCLUS(DISABLED) REVDNS(DISABLED)");
-    let shown = render(&w.mqsc("DISPLAY QMGR TREELIFE"));
-    assert!(shown.contains("TREELIFE(60)"), "{shown}");
 }
 
 /// An answer has a message for each object: however many there are, the queue that runmqsc waits at takes them.

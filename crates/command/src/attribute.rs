@@ -116,14 +116,16 @@ pub enum Set {
     ReadOnly,
 }
 
-/// What an attribute's value does. None is taken and left without an effect.
+/// What an attribute's value does. None is taken and left without an effect, unless that is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// What it says.
     Acts,
-    /// It tells people and programs something, or only matters to what is itself refused: a depth to an event, a
-    /// certificate's label to TLS.
+    /// It tells people and programs something, and is to do nothing else.
     Describes,
+    /// Nothing, for it matters only to what is not in this release (clusters, message channels, events that are refused), or
+    /// to a program that may read it. Any value is taken and kept; whoever gives another one than the default hears that.
+    Kept,
     /// Nothing, for what it would ask for is not in this release. So the values that ask for nothing are the only ones
     /// that are taken: these numbers; of a text the default.
     Only(&'static [i32]),
@@ -255,7 +257,7 @@ impl Attribute {
     /// Whether this release takes `value`, which is of the right type: it asks for nothing that is not there.
     pub fn takes(&self, value: &Value) -> bool {
         match (self.effect, value) {
-            (Effect::Acts | Effect::Describes, _) => true,
+            (Effect::Acts | Effect::Describes | Effect::Kept, _) => true,
             (Effect::Only(codes), Value::Int(number)) => {
                 codes.iter().any(|code| i64::from(*code) == *number)
             }
@@ -278,6 +280,11 @@ impl Attribute {
             other => vec![shown(self, &other)],
         };
         Some(words.join(", "))
+    }
+
+    /// Whether `value` is kept and would do something in MQ that it does not do here.
+    pub fn only_keeps(&self, value: &Value) -> bool {
+        self.effect == Effect::Kept && self.default.value().as_ref() != Some(value)
     }
 
     /// Whether `value` is of the right type and within the limits.

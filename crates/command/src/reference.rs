@@ -3,7 +3,7 @@
 //! Invariant (tested): they are in the repository as the tables have them.
 
 use crate::attribute::shown;
-use crate::attribute::{Attribute, Set, ValueKind};
+use crate::attribute::{Attribute, Effect, Set, ValueKind};
 use crate::kinds::ObjectKind;
 use crate::messages;
 use crate::show::display_order;
@@ -16,7 +16,10 @@ pub fn reference_page() -> String {
          Made from the table of attributes (`crates/command/src/table`); do not edit.\n\n\
          *Set by* says who may change an attribute: DEFINE and ALTER, DEFINE only, SET, or nobody \
          (the queue manager keeps it). *Calls* says whether MQINQ can ask for it and MQSET can \
-         change it. *Number* is the selector of those calls and of command messages.\n",
+         change it. *Number* is the selector of those calls and of command messages.\n\n\
+         What an attribute says is acted on, unless its meaning says otherwise: values other than those of *in this \
+         release only* are refused (AMQ2406E); what is *kept* is taken, and a value other than the default is answered \
+         with a warning (AMQ2415W).\n",
     );
     for kind in ObjectKind::ALL.into_iter().chain(ObjectKind::RECORDS) {
         let _ = write!(page, "\n## {}: {kind}\n\n", kind.noun());
@@ -47,9 +50,12 @@ fn line(attribute: &Attribute) -> String {
         (true, false) => "MQINQ",
         (false, _) => "",
     };
-    let only = attribute
-        .taken()
-        .map(|taken| format!(" (in this release only: {taken})"));
+    let only = match attribute.effect {
+        Effect::Kept => Some(" (kept, acts on nothing in this release)".to_owned()),
+        _ => attribute
+            .taken()
+            .map(|taken| format!(" (in this release only: {taken})")),
+    };
     format!(
         "| `{}`{also} | {} | {} | {set} | {calls} | {} | {}{} |\n",
         attribute.keyword,

@@ -635,6 +635,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Correct the command.",
     ),
     message(
+        "AMQ2415W",
+        "Kept, but nothing acts on it in this release: {0}.",
+        "The command was carried out, and the values are shown, saved and inquired as they were given. What they matter to in MQ (clusters, message channels, linear logging, performance events, multicast, queued publish/subscribe, client channel tables) is not in this release.",
+        "None, if the command comes from a script for MQ. Otherwise do not rely on these attributes; docs/attributes.md says of each what it does.",
+    ),
+    message(
         "AMQ2430E",
         "There is no authority record for {0}.",
         "Records are found by profile, type of object and user or group, all three as they were written.",

@@ -43,7 +43,7 @@ pub(crate) const ROWS: &[Attribute] = &[
     type_row(&[("USERMAP", 5)], 5, &[ChlUserMap]),
     type_row(&[("QMGRMAP", 6)], 6, &[ChlQmgrMap]),
     text("DESCR", mq::MQCA_CHLAUTH_DESC, mq::MQ_CHLAUTH_DESC_LENGTH, "", ALL, "What the record is for, in the operator's words").describes().not_inquired(),
-    text("CUSTOM", mq::MQCA_CUSTOM, mq::MQ_CUSTOM_LENGTH, "", ALL, "Attributes that have no keyword yet").describes().not_inquired(),
+    text("CUSTOM", mq::MQCA_CUSTOM, mq::MQ_CUSTOM_LENGTH, "", ALL, "Attributes that have no keyword yet").kept().not_inquired(),
     free_names("USERLIST", mq::MQCACH_MCA_USER_ID_LIST, mq::MQ_MAX_USER_ID_LENGTH, 100, &[ChlBlockUser], "Users as whom nobody runs; *MQADMIN is every administrator").not_inquired(),
     free_names("ADDRLIST", mq::MQCACH_CONNECTION_NAME_LIST, mq::MQ_CONN_NAME_LENGTH, 256, &[ChlBlockAddr], "Addresses from which nobody comes").not_inquired(),
     text("SSLPEER", mq::MQCACH_SSL_PEER_NAME, mq::MQ_DISTINGUISHED_NAME_LENGTH, "", PEER, "What the name of the partner's certificate must match").not_inquired(),

@@ -302,6 +302,12 @@ impl Attribute {
         self
     }
 
+    /// It matters only to what is not in this release: kept, and nothing acts on it.
+    pub(super) const fn kept(mut self) -> Attribute {
+        self.effect = Effect::Kept;
+        self
+    }
+
     /// What other values ask for is not in this release. Of a text only the default is taken.
     pub(super) const fn only(mut self, taken: &'static [i32]) -> Attribute {
         self.effect = Effect::Only(taken);

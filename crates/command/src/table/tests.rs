@@ -343,6 +343,192 @@ fn keywords_of_state_are_answered_or_not_here() {
     assert_eq!(types_of_keyword(W::TpStatus, "NUMPUBS"), [T::Pub]);
 }
 
+/// The attributes of a kind: those that act, that describe, that are kept only, and that are refused but for some values.
+type Effects = (
+    ObjectKind,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+);
+
+const EFFECTS: [Effects; 25] = [
+    (
+        ObjectKind::Qmgr,
+        "AUTHOREV CCSID CERTLABL CHLAUTH CHLEV CMDEV CONFIGEV CONNAUTH DEADQ DEFXMITQ MARKINT MAXHANDS \
+             MAXMSGL MAXUMSGS PSMODE SSLEV SSLFIPS SSLKEYR STRSTPEV SUITEB TRIGINT",
+        "DESCR",
+        "ACCTINT CLWLLEN CLWLMRUC CLWLUSEQ IMGINTVL IMGLOGLN IMGRCOVO IMGRCOVQ IMGSCHED IPADDRV PSCLUS \
+             PSNPMSG PSNPRES PSRTYCNT PSSYNCPT REVDNS STATINT TREELIFE",
+        "ACCTCONO ACCTMQI ACCTQ ACTCHL ACTIVREC ACTVCONO ACTVTRC CERTVPOL CHAD CHADEV CHADEXIT CLWLDATA \
+             CLWLEXIT CUSTOM DEFCLXQ INHIBTEV INITKEY KEYRPWD LOCALEV LOGGEREV MAXPROPL MONACLS MONCHL MONQ \
+             PARENT PERFMEV REMOTEEV REPOS REPOSNL ROUTEREC SCHINIT SCMDSERV SSLCRLNL SSLCRYP SSLRKEYC STATACLS \
+             STATCHL STATMQI STATQ",
+    ),
+    (
+        ObjectKind::QLocal,
+        "DEFPRESP DEFPRTY DEFPSIST DEFREADA DEFSOPT GET HARDENBO INITQ MAXDEPTH MAXMSGL MSGDLVSQ NPMCLASS \
+             PROCESS PROPCTL PUT SHARE TRIGDATA TRIGDPTH TRIGGER TRIGMPRI TRIGTYPE USAGE",
+        "BOQNAME BOTHRESH DESCR RETINTVL",
+        "CLWLPRTY CLWLRANK CLWLUSEQ DEFBIND DISTL IMGRCOVQ QDEPTHHI QDEPTHLO QDPHIEV QDPLOEV QDPMAXEV QSVCIEV \
+             QSVCINT STRMQOS",
+        "ACCTQ CAPEXPRY CLCHNAME CLUSNL CLUSTER CUSTOM MAXFSIZE MONQ SCOPE STATQ STREAMQ",
+    ),
+    (
+        ObjectKind::QModel,
+        "DEFPRESP DEFPRTY DEFPSIST DEFREADA DEFSOPT DEFTYPE GET HARDENBO INITQ MAXDEPTH MAXMSGL MSGDLVSQ \
+             NPMCLASS PROCESS PROPCTL PUT SHARE TRIGDATA TRIGDPTH TRIGGER TRIGMPRI TRIGTYPE USAGE",
+        "BOQNAME BOTHRESH DESCR RETINTVL",
+        "DEFBIND DISTL IMGRCOVQ QDEPTHHI QDEPTHLO QDPHIEV QDPLOEV QDPMAXEV QSVCIEV QSVCINT STRMQOS",
+        "ACCTQ CAPEXPRY CLCHNAME CUSTOM MAXFSIZE MONQ STATQ STREAMQ",
+    ),
+    (
+        ObjectKind::QAlias,
+        "DEFPRESP DEFPRTY DEFPSIST DEFREADA GET PROPCTL PUT TARGET TARGTYPE",
+        "DESCR",
+        "CLWLPRTY CLWLRANK DEFBIND",
+        "CAPEXPRY CLUSNL CLUSTER CUSTOM SCOPE",
+    ),
+    (
+        ObjectKind::QRemote,
+        "DEFPRESP DEFPRTY DEFPSIST PUT RNAME RQMNAME XMITQ",
+        "DESCR",
+        "CLWLPRTY CLWLRANK DEFBIND",
+        "CAPEXPRY CLUSNL CLUSTER CUSTOM SCOPE",
+    ),
+    (
+        ObjectKind::SvrConn,
+        "CERTLABL DISCINT HBINT MAXINST MAXINSTC MAXMSGL MCAUSER RCVEXIT SCYEXIT SENDEXIT SHARECNV SSLCAUTH \
+             SSLCIPH SSLPEER",
+        "DESCR",
+        "RCVDATA SCYDATA SENDDATA",
+        "CHLTYPE COMPHDR COMPMSG KAINT MONCHL TRPTYPE",
+    ),
+    (
+        ObjectKind::ClntConn,
+        "",
+        "CHLTYPE DESCR",
+        "AFFINITY CERTLABL CLNTWGHT COMPHDR COMPMSG CONNAME DEFRECON HBINT KAINT LOCLADDR MAXMSGL MODENAME \
+             QMNAME RCVDATA RCVEXIT SCYDATA SCYEXIT SENDDATA SENDEXIT SHARECNV SSLCIPH SSLPEER TPNAME USERID",
+        "PASSWORD TRPTYPE",
+    ),
+    (
+        ObjectKind::Listener,
+        "BACKLOG CONTROL IPADDR PORT",
+        "DESCR",
+        "",
+        "TRPTYPE",
+    ),
+    (ObjectKind::Namelist, "", "DESCR NAMES", "", ""),
+    (
+        ObjectKind::Process,
+        "APPLICID APPLTYPE ENVRDATA USERDATA",
+        "DESCR",
+        "",
+        "",
+    ),
+    (
+        ObjectKind::AuthCrlLdap,
+        "",
+        "AUTHTYPE DESCR",
+        "CONNAME LDAPUSER",
+        "LDAPPWD",
+    ),
+    (ObjectKind::AuthOcsp, "", "AUTHTYPE DESCR", "OCSPURL", ""),
+    (
+        ObjectKind::AuthIdpwOs,
+        "ADOPTCTX AUTHENMD CHCKCLNT CHCKLOCL FAILDLAY",
+        "AUTHTYPE DESCR",
+        "",
+        "",
+    ),
+    (
+        ObjectKind::AuthIdpwLdap,
+        "ADOPTCTX BASEDNU CHCKCLNT CHCKLOCL CLASSUSR CONNAME FAILDLAY LDAPUSER SECCOMM SHORTUSR USRFIELD",
+        "AUTHTYPE DESCR",
+        "BASEDNG CLASSGRP FINDGRP GRPFIELD NESTGRP",
+        "AUTHORMD LDAPPWD",
+    ),
+    (
+        ObjectKind::CommInfo,
+        "",
+        "DESCR TYPE",
+        "BRIDGE CCSID ENCODING GRPADDR MCHBINT MCPROP MONINT MSGHIST NSUBHIST PORT",
+        "COMMEV",
+    ),
+    (
+        ObjectKind::Service,
+        "CONTROL SERVTYPE STARTARG STARTCMD STDERR STDOUT STOPARG STOPCMD",
+        "DESCR",
+        "",
+        "",
+    ),
+    (
+        ObjectKind::Topic,
+        "DEFPRESP DEFPRTY DEFPSIST DURSUB MDURMDL MNDURMDL NPMSGDLV PMSGDLV PUB SUB TOPICSTR USEDLQ WILDCARD",
+        "DESCR TYPE",
+        "CLROUTE COMMINFO PROXYSUB PUBSCOPE SUBSCOPE",
+        "CAPEXPRY CLUSTER CUSTOM MCAST",
+    ),
+    (
+        ObjectKind::Sub,
+        "DEST DESTCLAS DESTCORL DESTQMGR EXPIRY PSPROP PUBACCT PUBAPPID PUBPRTY REQONLY SELECTOR SUBLEVEL \
+             SUBUSER TOPICOBJ TOPICSTR USERDATA VARUSER WSCHEMA",
+        "",
+        "SUBSCOPE",
+        "",
+    ),
+    (
+        ObjectKind::ChlBlockUser,
+        "USERLIST WARN",
+        "DESCR TYPE",
+        "CUSTOM",
+        "",
+    ),
+    (
+        ObjectKind::ChlBlockAddr,
+        "ADDRLIST WARN",
+        "DESCR TYPE",
+        "CUSTOM",
+        "",
+    ),
+    (
+        ObjectKind::ChlSslPeerMap,
+        "ADDRESS CHCKCLNT MCAUSER SSLCERTI SSLPEER USERSRC WARN",
+        "DESCR TYPE",
+        "CUSTOM",
+        "",
+    ),
+    (
+        ObjectKind::ChlAddressMap,
+        "ADDRESS CHCKCLNT MCAUSER USERSRC WARN",
+        "DESCR TYPE",
+        "CUSTOM",
+        "",
+    ),
+    (
+        ObjectKind::ChlUserMap,
+        "ADDRESS CHCKCLNT CLNTUSER MCAUSER USERSRC WARN",
+        "DESCR TYPE",
+        "CUSTOM",
+        "",
+    ),
+    (
+        ObjectKind::ChlQmgrMap,
+        "ADDRESS MCAUSER QMNAME USERSRC WARN",
+        "DESCR TYPE",
+        "CUSTOM",
+        "",
+    ),
+    (
+        ObjectKind::AuthRec,
+        "AUTHLIST ENTITY ENTTYPE OBJTYPE PROFILE",
+        "",
+        "",
+        "",
+    ),
+];
+
 /// Every attribute that can be set, by what its value does. A new one is put where it belongs, or this fails.
 #[test]
 fn the_effect_of_every_attribute() {
@@ -355,70 +541,21 @@ fn the_effect_of_every_attribute() {
         keywords.sort_unstable();
         keywords.join(" ")
     };
-    for (kind, acts, describes, only) in [
-        (
-            ObjectKind::Qmgr,
-            "AUTHOREV CCSID CERTLABL CHLAUTH CHLEV CMDEV CONFIGEV CONNAUTH DEADQ DEFXMITQ MARKINT MAXHANDS MAXMSGL MAXUMSGS \
-             PSMODE SSLEV SSLFIPS SSLKEYR STRSTPEV SUITEB TRIGINT",
-            "ACCTINT CLWLLEN CLWLMRUC CLWLUSEQ DESCR IMGINTVL IMGLOGLN IMGRCOVO IMGRCOVQ IMGSCHED IPADDRV \
-             PSCLUS PSNPMSG PSNPRES PSRTYCNT PSSYNCPT REVDNS STATINT TREELIFE",
-            "ACCTCONO ACCTMQI ACCTQ ACTCHL ACTIVREC ACTVCONO ACTVTRC CERTVPOL CHAD CHADEV CHADEXIT \
-             CLWLDATA CLWLEXIT CUSTOM DEFCLXQ INHIBTEV INITKEY KEYRPWD LOCALEV LOGGEREV \
-             MAXPROPL MONACLS MONCHL MONQ PARENT PERFMEV REMOTEEV REPOS REPOSNL ROUTEREC SCHINIT SCMDSERV \
-             SSLCRLNL SSLCRYP SSLRKEYC STATACLS STATCHL STATMQI STATQ",
-        ),
-        (
-            ObjectKind::QLocal,
-            "DEFPRESP DEFPRTY DEFPSIST DEFREADA DEFSOPT GET HARDENBO INITQ MAXDEPTH MAXMSGL MSGDLVSQ NPMCLASS PROCESS \
-             PROPCTL PUT SHARE TRIGDATA TRIGDPTH TRIGGER TRIGMPRI TRIGTYPE USAGE",
-            "BOQNAME BOTHRESH CLWLPRTY CLWLRANK CLWLUSEQ DEFBIND DESCR DISTL IMGRCOVQ QDEPTHHI QDEPTHLO \
-             QDPHIEV QDPLOEV QDPMAXEV QSVCIEV QSVCINT RETINTVL STRMQOS",
-            "ACCTQ CAPEXPRY CLCHNAME CLUSNL CLUSTER CUSTOM MAXFSIZE MONQ SCOPE STATQ STREAMQ",
-        ),
-        (
-            ObjectKind::QModel,
-            "DEFPRESP DEFPRTY DEFPSIST DEFREADA DEFSOPT DEFTYPE GET HARDENBO INITQ MAXDEPTH MAXMSGL MSGDLVSQ NPMCLASS \
-             PROCESS PROPCTL PUT SHARE TRIGDATA TRIGDPTH TRIGGER TRIGMPRI TRIGTYPE USAGE",
-            "BOQNAME BOTHRESH DEFBIND DESCR DISTL IMGRCOVQ QDEPTHHI QDEPTHLO QDPHIEV QDPLOEV QDPMAXEV QSVCIEV \
-             QSVCINT RETINTVL STRMQOS",
-            "ACCTQ CAPEXPRY CLCHNAME CUSTOM MAXFSIZE MONQ STATQ STREAMQ",
-        ),
-        (
-            ObjectKind::QAlias,
-            "DEFPRESP DEFPRTY DEFPSIST DEFREADA GET PROPCTL PUT TARGET TARGTYPE",
-            "CLWLPRTY CLWLRANK DEFBIND DESCR",
-            "CAPEXPRY CLUSNL CLUSTER CUSTOM SCOPE",
-        ),
-        (
-            ObjectKind::QRemote,
-            "DEFPRESP DEFPRTY DEFPSIST PUT RNAME RQMNAME XMITQ",
-            "CLWLPRTY CLWLRANK DEFBIND DESCR",
-            "CAPEXPRY CLUSNL CLUSTER CUSTOM SCOPE",
-        ),
-        (
-            ObjectKind::SvrConn,
-            "CERTLABL DISCINT HBINT MAXINST MAXINSTC MAXMSGL MCAUSER RCVEXIT SCYEXIT SENDEXIT SHARECNV SSLCAUTH SSLCIPH \
-             SSLPEER",
-            "DESCR RCVDATA SCYDATA SENDDATA",
-            "CHLTYPE COMPHDR COMPMSG KAINT MONCHL TRPTYPE",
-        ),
-        (
-            ObjectKind::Listener,
-            "BACKLOG CONTROL IPADDR PORT",
-            "DESCR",
-            "TRPTYPE",
-        ),
-    ] {
+    for (kind, acts, describes, kept, only) in EFFECTS {
         assert_eq!(of(kind, |effect| *effect == Effect::Acts), acts, "{kind}");
         assert_eq!(
             of(kind, |effect| *effect == Effect::Describes),
             describes,
             "{kind}"
         );
+        assert_eq!(of(kind, |effect| *effect == Effect::Kept), kept, "{kind}");
         assert_eq!(
             of(kind, |effect| matches!(effect, Effect::Only(_))),
             only,
             "{kind}"
         );
     }
+    let all = ObjectKind::ALL.into_iter().chain(ObjectKind::RECORDS);
+    let all: Vec<_> = all.filter(|kind| kind.noun() != "SAMPLE").collect();
+    assert_eq!(EFFECTS.map(|(kind, ..)| kind).to_vec(), all);
 }

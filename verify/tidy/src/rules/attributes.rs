@@ -1,5 +1,5 @@
 //! Nothing that an administrator may set is kept and forgotten: a row of the attribute tables is set by nobody, or
-//! says that it only describes or which values alone are taken, or its selector is read by the queue manager.
+//! says that it only describes, that it is only kept or which values alone are taken, or its selector is read by the queue manager.
 
 use crate::source::{find_word, is_word};
 use crate::{Repository, Violation};
@@ -10,7 +10,13 @@ pub const NAME: &str = "attributes";
 /// Folder of the tables.
 const TABLES: &str = "crates/command/src/table/";
 /// What makes a row one that nothing has to read.
-const ACCOUNTED: [&str; 4] = [".describes()", ".only(", ".derived()", ".read_only()"];
+const ACCOUNTED: [&str; 5] = [
+    ".describes()",
+    ".kept()",
+    ".only(",
+    ".derived()",
+    ".read_only()",
+];
 /// Where a selector is read.
 const READERS: [&str; 4] = [
     "crates/engine/src/",
@@ -32,7 +38,7 @@ pub fn check(repository: &Repository) -> Vec<Violation> {
             let accounted = ACCOUNTED.iter().any(|how| line.contains(how));
             if !accounted && !is_read(repository, selector) {
                 let message = format!(
-                    "nothing reads {selector}; act on it, or mark the row `only` (other values are refused) or `describes`"
+                    "nothing reads {selector}; act on it, or mark the row `only` (other values are refused), `kept` (with a warning) or `describes`"
                 );
                 found.push(Violation::new(NAME, table.path(), index + 1, message));
             }
@@ -76,6 +82,7 @@ mod tests {
         word(\"GUARD\", mq::MQIA_GUARD, ON_OFF, 0, ALL, \"Whether it is guarded\"),\n    \
         word(\"KEPT\", mq::MQIA_KEPT, ON_OFF, 0, ALL, \"x\").only(&[0]),\n    \
         text(\"DESCR\", mq::MQCA_DESC, 64, \"\", ALL, \"x\").describes().not_inquired(),\n    \
+        int(\"IDLE\", mq::MQIA_IDLE, (0, 9), 0, ALL, \"x\").kept(),\n    \
         text(\"MADE\", mq::MQCA_MADE, 12, \"\", ALL, \"x\").derived(),\n];\n";
 
     fn findings(engine: &str) -> Vec<String> {
