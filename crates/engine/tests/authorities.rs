@@ -606,6 +606,46 @@ fn who_subscribes_for_another_user_needs_to_set_contexts_where_it_chooses_the_qu
     assert_eq!(altered(), refused);
 }
 
+/// With the queue that a subscription has as with one that is provided: MQSO_ALTER without a handle asked for nothing.
+#[test]
+fn who_sets_the_identity_context_of_a_subscription_may_set_it_on_its_queue() {
+    let (w, _) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    let plain = [
+        ("QMGR", "self", "CONNECT"),
+        ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+        ("QUEUE", "Q", "PUT"),
+        ("QUEUE", "Q", "GET"),
+        ("QUEUE", "Q", "BROWSE"),
+    ];
+    let sets = [("QUEUE", "Q", "SETID"), ("QMGR", "self", "SETID")];
+    grant(&w, &plain);
+    let s = admit(&w, "app").unwrap();
+    let queue = try_open(&s, "Q", MQOO_INPUT_SHARED).unwrap();
+    subscribes(&s, sd(MQSO_CREATE | MQSO_DURABLE, "S"), queue).unwrap();
+    let mut asked = sd(MQSO_ALTER | MQSO_DURABLE | MQSO_SET_IDENTITY_CONTEXT, "S");
+    asked.pub_appl_identity_data = Chars::new("forged");
+    let identity = || {
+        let shown = w.mqsc("DISPLAY SUB(S) PUBAPPID");
+        shown.rows[0].2.shown("PUBAPPID").unwrap()
+    };
+    for handle in [Hobj::NONE, queue] {
+        for missing in sets {
+            let some: Vec<_> = sets.into_iter().filter(|one| *one != missing).collect();
+            grant(&w, &[&plain[..], &some].concat());
+            let altered = subscribes(&s, asked.clone(), handle);
+            assert_eq!(altered, Err(Reason::NOT_AUTHORIZED), "{missing:?}");
+            assert_eq!(identity().trim(), "");
+        }
+    }
+    grant(&w, &plain);
+    let without = sd(MQSO_ALTER | MQSO_DURABLE, "S");
+    assert_eq!(subscribes(&s, without, Hobj::NONE), Ok(()));
+    grant(&w, &[&plain[..], &sets].concat());
+    assert_eq!(subscribes(&s, asked, Hobj::NONE), Ok(()));
+    assert_eq!(identity(), "forged");
+}
+
 #[test]
 fn records_are_of_groups_unless_users_have_their_own() {
     for by_user in [false, true] {

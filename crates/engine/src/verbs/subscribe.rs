@@ -347,6 +347,9 @@ impl SessionInner {
             false => None,
         };
         let before = &found.subscription;
+        if !resumes && provided.is_none() && !before.managed {
+            self.may_set_identity(sd, before, caller)?;
+        }
         if sd.options & MQSO_ALTER == 0 {
             let same = |provided: &Provided| {
                 let now = &provided.destination;
@@ -368,6 +371,21 @@ impl SessionInner {
         self.alter(after).await?;
         let found = qm.topics.found(&of.id).ok_or(Missed::Again)?;
         Ok((found, using, authorised))
+    }
+
+    /// Whether the messages of a subscription may have the identity context that a descriptor says, on a queue that it had before:
+    /// as to open that for MQOO_SET_IDENTITY_CONTEXT (manual: "Subscription security").
+    fn may_set_identity(&self, sd: &Sd, of: &Subscription, caller: &Caller) -> Result<(), Reason> {
+        if sd.options & MQSO_SET_IDENTITY_CONTEXT == 0 {
+            return Ok(());
+        }
+        let destination = &of.destination;
+        let resolved = resolve(&self.qm, &destination.queue, &destination.queue_manager);
+        let Ok(Ok(resolved)) = resolved else {
+            return Err(Reason::INVALID_DESTINATION);
+        };
+        let set = MQOO_SET_IDENTITY_CONTEXT;
+        caller.may_open(&self.qm, &resolved, set).map(drop)
     }
 
     async fn alter(&self, after: Subscription) -> Result<(), Missed> {
