@@ -435,6 +435,27 @@ fn it_expires() {
     );
 }
 
+/// Nobody looks for what has expired here, so that it is on its queue still.
+#[test]
+fn what_has_expired_is_not_shown_as_retained() {
+    let w = World::light();
+    let s = w.connect();
+    w.run("DEFINE TOPIC(T) TOPICSTR('t')");
+    let soon = Md {
+        expiry: 1,
+        ..md(PERSISTENT)
+    };
+    try_publish(&s, "t", &soon, 0, "soon").unwrap();
+    publish(&s, "u", PERSISTENT, 0, "stays");
+    let retained = |topic: &str| {
+        let reply = w.mqsc(&format!("DISPLAY TPSTATUS('{topic}') RETAINED"));
+        reply.rows[0].2.shown("RETAINED").unwrap()
+    };
+    until("expiry", || retained("t") == "NO");
+    assert_eq!(retained("u"), "YES");
+    assert_eq!(w.depth(RETAINED), 2);
+}
+
 #[test]
 fn only_the_queue_manager_uses_the_queue() {
     let w = World::light();

@@ -16,6 +16,7 @@ use posthaste_topic::Filter;
 
 use super::QueueState;
 use super::index::SlotId;
+use super::reading::Readings;
 use crate::topics::underway::Underway;
 
 /// A message that is to be retained.
@@ -225,10 +226,19 @@ impl QueueState {
         found.into_iter().map(|(_, topic)| topic).collect()
     }
 
-    /// The topic strings that have a retained publication.
-    pub(crate) fn all_retained(&self) -> Vec<Arc<str>> {
-        let current = self.retained.iter().flat_map(|known| known.current.keys());
-        current.cloned().collect()
+    /// The topic strings that have a retained publication which has not expired `now`, as far as that is known without the
+    /// queue's file: of what is only there, to the second.
+    pub(crate) fn all_retained(&self, now: i64) -> Vec<Arc<str>> {
+        let lasts = |slot: SlotId| match self.message(slot, &Readings::default()) {
+            Ok(message) => !message.expired(now),
+            Err(_) => match i64::from(self.index.slot(slot).expires_s) {
+                0 => true,
+                seconds => now < seconds * 1_000_000,
+            },
+        };
+        let current = self.retained.iter().flat_map(|known| &known.current);
+        let current = current.filter(|(_, of)| lasts(of.slot));
+        current.map(|(topic, _)| topic.clone()).collect()
     }
 
     /// The message that is retained for a topic string: its slot, its number, and which subscriptions had been looked at

@@ -300,10 +300,12 @@ impl Inner {
         }
     }
 
-    /// The topic strings that have a retained publication, for whoever asks for all of them.
+    /// The topic strings that have a retained publication, for whoever asks for all of them: not those whose has expired.
     pub(crate) fn all_retained(&self) -> Vec<Arc<str>> {
         let queue = self.catalogue.local_queue(RETAINED_QUEUE);
-        queue.map_or_else(Vec::new, |queue| queue.lock().all_retained())
+        queue.map_or_else(Vec::new, |queue| {
+            queue.lock().all_retained(self.clock.now())
+        })
     }
 
     /// Appends the ends of the retained publications that match, of as many as the log has room for. What is returned with
