@@ -63,7 +63,7 @@ impl Change<'_> {
             ChangeError::InUse(holders) | ChangeError::Uncommitted(holders) => {
                 let mut reply = Reply::failed("AMQ8148E", &name, Reason::OBJECT_IN_USE);
                 for holder in &holders {
-                    reply.add_message("AMQ2403I", &in_the_way(holder));
+                    name_holder(holder, &mut reply);
                 }
                 reply
             }
@@ -115,26 +115,20 @@ impl Change<'_> {
     }
 }
 
-/// The inserts of AMQ2403I: application, user, connection, what it has.
-fn in_the_way(holder: &Holder) -> [String; 4] {
+/// Says who is in the way, and what it has: a connection with its application and user, or a branch, which is nobody's.
+fn name_holder(holder: &Holder, reply: &mut Reply) {
     let held = in_words(&holder.held);
     match &holder.who {
         HeldBy::Connection {
             application,
             user,
             number,
-        } => [
-            application.clone(),
-            user.clone(),
-            format!("{number:016X}"),
-            held,
-        ],
-        HeldBy::Branch(xid) => [
-            "branch in doubt".to_owned(),
-            String::new(),
-            xid.to_string(),
-            held,
-        ],
+        } => {
+            let connection = format!("{number:016X}");
+            let inserts = [application.clone(), user.clone(), connection, held];
+            reply.add_message("AMQ2403I", &inserts);
+        }
+        HeldBy::Branch(xid) => reply.add_message("AMQ2416I", &[xid.to_string(), held]),
     }
 }
 

@@ -6,7 +6,7 @@ mod world;
 
 use posthaste_admin::Admin;
 use posthaste_command::{Attrs, Command, Deletion, ObjectKind, Reply};
-use posthaste_engine::{ChangeError, Held, HeldBy, Holder, NewDefinition, Session};
+use posthaste_engine::{ChangeError, Held, HeldBy, Holder, NewDefinition, Session, Vote, Xid};
 use posthaste_env::block_on;
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
@@ -128,6 +128,25 @@ fn who_is_in_the_way_is_named_with_what_they_have() {
     assert_eq!(clear(), Ok(()));
     assert_eq!(delete(false), Ok(()));
     assert_eq!(delete(false), Err(ChangeError::NotFound));
+}
+
+/// It was named as an application without a user.
+#[test]
+fn a_branch_in_doubt_that_is_in_the_way_is_named_as_one() {
+    let w = World::light();
+    w.run("DEFINE QLOCAL(Q)");
+    let s = w.connect();
+    let h = open(&s, "Q", MQOO_OUTPUT);
+    put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"1");
+    let xid = Xid::new(1, b"global", b"branch").unwrap();
+    assert_eq!(block_on(s.prepare(&xid)), Ok(Vote::Prepared));
+    close(&s, h, 0).unwrap();
+    let reply = w.mqsc("DELETE QLOCAL(Q) PURGE");
+    let [_, (id, text)] = &reply.messages[..] else {
+        panic!("{reply:?}");
+    };
+    let expected = format!("The branch in doubt {xid} has one uncommitted put.");
+    assert_eq!((id.as_str(), text), ("AMQ2416I", &expected));
 }
 
 #[test]

@@ -566,7 +566,7 @@ pub(super) const MESSAGES: &[Message] = &[
         "AMQ2403I",
         "{0} (user {1}, connection {2}) has {3}.",
         "The application keeps the queue from being deleted or cleared. What is uncommitted neither is on the queue nor is gone from it yet, so PURGE does not remove it.",
-        "Let the application commit and close the queue, or end it; DISPLAY CONN shows more about the connection. A branch in doubt has no connection: its transaction manager has to decide.",
+        "Let the application commit and close the queue, or end it; DISPLAY CONN shows more about the connection.",
     ),
     message(
         "AMQ2404I",
@@ -639,6 +639,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Kept, but nothing acts on it in this release: {0}.",
         "The command was carried out, and the values are shown, saved and inquired as they were given. What they matter to in MQ (clusters, message channels, linear logging, performance events, multicast, queued publish/subscribe, client channel tables) is not in this release.",
         "None, if the command comes from a script for MQ. Otherwise do not rely on these attributes; docs/attributes.md says of each what it does.",
+    ),
+    message(
+        "AMQ2416I",
+        "The branch in doubt {0} has {1}.",
+        "What a prepared branch of a global transaction has put or got keeps the queue from being deleted or cleared. It has no connection, and is nobody's: it waits for its transaction manager.",
+        "Let the transaction manager decide, or decide in its place (posthaste transactions).",
     ),
     message(
         "AMQ2430E",
