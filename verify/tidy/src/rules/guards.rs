@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::source::{Function, Source};
 use crate::{Repository, Violation};
 
 /// Short name.
@@ -78,22 +79,35 @@ fn tests(repository: &Repository) -> BTreeSet<String> {
     names
 }
 
-/// What names of planted bugs stand behind.
-const TABLES: [&str; 6] = [
-    "name:", "engine(", "topics(", "delays(", "lists(", "planted(",
-];
+/// What names of planted bugs stand behind: `name:`, or a call of a function of the table's file whose first parameter is
+/// the name, such as `engine("...", ...)`.
+fn makers(source: &Source) -> Vec<String> {
+    let code = source.code();
+    let of_name = |function: &Function| {
+        let (_, parameters) = code[function.offset..].split_once('(')?;
+        let is_maker = parameters.trim_start().starts_with("name: &'static str");
+        is_maker.then(|| format!("{}(", function.name))
+    };
+    let functions = source.functions();
+    let makers = functions.iter().filter_map(of_name);
+    makers.chain(["name:".to_owned()]).collect()
+}
 
-/// Names in the tables of planted bugs: `name: "..."`, or the first argument of `engine("...", ...)`,
-/// `topics("...", ...)`, `delays("...", ...)`, `lists("...", ...)` or `planted("...", ...)`.
+/// Names in the tables of planted bugs.
 fn planted(repository: &Repository) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let sources = repository.sources().iter();
     for source in sources.filter(|s| PLANTED.contains(&s.path())) {
+        let makers = makers(source);
         for literal in source.literals() {
             let before = source.code()[..literal.offset]
                 .trim_end_matches('"')
                 .trim_end();
-            if TABLES.iter().any(|start| before.ends_with(start)) {
+            let called = |maker: &String| {
+                let rest = before.strip_suffix(maker.as_str());
+                rest.is_some_and(|rest| !rest.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+            };
+            if makers.iter().any(called) {
                 names.insert(literal.text.clone());
             }
         }
@@ -107,7 +121,9 @@ mod tests {
 
     const SOURCE: &str =
         "#[test]\nfn a_test() {}\n#[tokio::test]\nasync fn another() {}\nfn no_test() {}\n";
-    const BUGS: &str = "const P: &[X] = &[X { name: \"lose\" }, engine(\"double\", B)];\n";
+    const BUGS: &str = "const fn engine(name: &'static str, bug: Bug) -> X {\n    X { name, bug }\n}\n\
+        const fn solo(\n    name: &'static str,\n    bug: Bug,\n) -> X {\n    engine(name, bug)\n}\n\
+        const P: &[X] = &[X { name: \"lose\" }, engine(\"double\", B), solo(\"late\", B), other(\"no bug\")];\n";
 
     fn findings(rows: &str) -> Vec<String> {
         let page = format!("| how | what | guarded by |\n| --- | --- | --- |\n{rows}");
@@ -121,7 +137,7 @@ mod tests {
 
     #[test]
     fn guarded_rows_are_silent() {
-        let rows = "| a | b | `a_test`, `lose` |\n| a | `x` | `another` |\n| a | b | `double` |\n| a | b | — |\n";
+        let rows = "| a | b | `a_test`, `lose` |\n| a | `x` | `another` |\n| a | b | `double`, `late` |\n| a | b | — |\n";
         assert_eq!(findings(rows), Vec::<String>::new());
     }
 
@@ -129,10 +145,12 @@ mod tests {
     fn unguarded_rows_unknown_guards_and_unexplained_bugs_fire() {
         let found =
             findings("| a | b | `lose` |\n| a | b | tests |\n| a | b | `no_test`, `gone` |\n");
-        assert_eq!(found.len(), 4, "{found:?}");
+        assert_eq!(found.len(), 5, "{found:?}");
         assert!(found[0].contains(":4:") && found[0].contains("name the test"));
         assert!(found[1].contains("`no_test` is neither"));
         assert!(found[2].contains("`gone` is neither"));
         assert!(found[3].contains("`double` guards no row"));
+        // However the table makes it.
+        assert!(found[4].contains("`late` guards no row"));
     }
 }
