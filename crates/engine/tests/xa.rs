@@ -4,7 +4,9 @@
 
 mod world;
 
-use posthaste_engine::{BranchError, End, Outcome, Session, Start, TransactionState, Vote, Xid};
+use posthaste_engine::{
+    Application, BranchError, End, Outcome, Session, Start, TransactionState, Vote, Xid,
+};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Reason};
@@ -458,4 +460,44 @@ fn the_status_of_a_connection_names_its_branch() {
     // What is done still keeps the queue, and says so.
     let answer = format!("{:?}", w.mqsc(&format!("CLEAR QLOCAL({LOCAL})")));
     assert!(answer.contains(&xid(1).to_string()), "{answer}");
+}
+
+/// Who leaves ever more branches has his own backed out, and nobody else's.
+#[test]
+fn whoever_leaves_too_many_branches_loses_none_but_his_own() {
+    const MOST: u32 = 10_000;
+    let w = World::new();
+    let numbered = |n: u32| Xid::new(2, &n.to_be_bytes(), b"b").unwrap();
+    let leave = |user: &str, xid: &Xid, text: &[u8]| {
+        let who = Application {
+            user: user.to_owned(),
+            ..who("test")
+        };
+        let s = w.qm().connect(who).unwrap();
+        block_on(s.start_branch(xid, Start::New)).unwrap();
+        if !text.is_empty() {
+            let h = open(&s, LOCAL, IN_OUT);
+            put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, text);
+        }
+        block_on(s.end_branch(xid, End::Success)).unwrap();
+        block_on(s.disconnect()).unwrap();
+    };
+    leave("alice", &xid(1), b"alice's");
+    for n in 0..MOST + 5 {
+        leave("mallory", &numbered(n), b"");
+    }
+    assert_eq!(w.message_count("AMQ2078W"), 6);
+    // As many as another leaves are his share.
+    for n in 20_000..20_000 + MOST / 2 - 1 {
+        leave("alice", &numbered(n), b"");
+    }
+    let left = w.qm().transactions().into_iter();
+    let left: Vec<Xid> = left.filter_map(|one| one.branch).collect();
+    assert_eq!(left.len(), MOST as usize);
+    let of_alice = left.iter().filter(|xid| **xid >= numbered(20_000));
+    assert_eq!(of_alice.count(), MOST as usize / 2 - 1);
+    let other = w.connect();
+    assert_eq!(prepare(&other, 1), Ok(Vote::Prepared));
+    commit_prepared(&other, 1).unwrap();
+    assert_eq!(what_is_there(&w), ["alice's"]);
 }

@@ -378,8 +378,8 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ2078W",
-        "Branch {0} was backed out: {1} more have been left since.",
-        "The last application that had worked on the branch of a global transaction ended in order before it was prepared, and no transaction manager has decided about it since. Nobody was promised that it can be committed. If its transaction manager asks now, it learns that there is no such branch.",
+        "Branch {0} was backed out: more than {1} have been left, and most of them by the user who began it.",
+        "The last application that had worked on the branch of a global transaction ended in order before it was prepared, and no transaction manager has decided about it since. Of all branches that are left so no more than a fixed number is kept, and the oldest of the user who has most of them goes. Nobody was promised that it can be committed. If its transaction manager asks now, it learns that there is no such branch.",
         "See why the transaction manager neither prepares nor backs out what its applications have done; posthaste transactions -a shows the others.",
     ),
     message(

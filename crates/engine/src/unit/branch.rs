@@ -19,7 +19,7 @@ use posthaste_mqi::Reason;
 pub use posthaste_mqi::Xid;
 use posthaste_recovery_log::{Class, LogError, Lsn};
 
-use super::branches::MOST_LEFT;
+use super::branches::{LeftPlace, MOST_LEFT};
 use super::effect::Effect;
 use super::ongoing::{Ongoing, Start};
 pub use super::outcome::{BranchError, Outcome};
@@ -85,7 +85,7 @@ impl Work {
     /// From now on no connection works on it as on a branch that is not prepared: what was known of those that did.
     pub(super) fn no_longer_ongoing(&mut self, qm: &Inner) -> Option<Box<Ongoing>> {
         let ongoing = self.ongoing.take()?;
-        if let Some(place) = ongoing.left {
+        if let Some(place) = &ongoing.left {
             qm.units.branches.not_left(place);
         }
         Some(ongoing)
@@ -109,7 +109,7 @@ impl Unit {
             (Stage::Active, Some(ongoing)) => {
                 let is_new = ongoing.associate(session, how)?;
                 if let Some(place) = ongoing.left.take() {
-                    qm.units.branches.not_left(place);
+                    qm.units.branches.not_left(&place);
                 }
                 Ok(is_new)
             }
@@ -140,11 +140,11 @@ impl Unit {
         if !active || !ongoing.is_abandoned() {
             return;
         }
-        let (place, oldest) = qm.units.branches.leave(&self);
+        let (place, oldest) = qm.units.branches.leave(&ongoing.begun_by.user, &self);
         ongoing.left = Some(place);
         drop(work);
         if let Some((place, oldest)) = oldest {
-            let backout = oldest.back_out_left(place, qm);
+            let backout = oldest.back_out_left(&place, qm);
             backout
                 .into_iter()
                 .for_each(|begun| see_through(Arc::clone(&oldest), begun));
@@ -152,9 +152,12 @@ impl Unit {
     }
 
     /// Begins to back out a branch that was left, if it is still as it was then.
-    fn back_out_left(&self, place: u64, qm: &Inner) -> Option<Result<Backout, LogError>> {
+    fn back_out_left(&self, place: &LeftPlace, qm: &Inner) -> Option<Result<Backout, LogError>> {
         let mut work = self.lock();
-        let ongoing = work.ongoing.as_mut().filter(|o| o.left == Some(place))?;
+        let ongoing = work
+            .ongoing
+            .as_mut()
+            .filter(|o| o.left.as_ref() == Some(place))?;
         let inserts = [ongoing.xid.to_string(), MOST_LEFT.to_string()];
         let backout = self.begin_backout_of(&mut work, qm);
         drop(work);

@@ -9,9 +9,13 @@
 //!   was idle: who else could be relied on to end it? What becomes of it then is for whoever coordinates it to say, as
 //!   MQ's manual has it of MQDISC; of such there is a limit ([`branches`](super::branches)).
 
+use std::sync::Arc;
+
 use posthaste_mqi::Xid;
 
+use super::branches::LeftPlace;
 use super::outcome::BranchError;
+use crate::application::Application;
 
 /// How work on a branch begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,20 +50,23 @@ struct Suspended {
 /// The connections that work on a branch.
 pub(crate) struct Ongoing {
     pub(crate) xid: Xid,
+    /// The application whose connection has begun it.
+    pub(crate) begun_by: Arc<Application>,
     associated: Vec<u64>,
     suspended: Vec<Suspended>,
     /// Who has worked on it, and is still connected.
     workers: Vec<u64>,
     /// Its place among those whose last worker has ended in order.
-    pub(crate) left: Option<u64>,
+    pub(crate) left: Option<LeftPlace>,
     pub(crate) rollback_only: bool,
 }
 
 impl Ongoing {
     /// A branch that a connection begins.
-    pub(crate) fn begin(xid: &Xid, session: u64) -> Ongoing {
+    pub(crate) fn begin(xid: &Xid, session: u64, begun_by: &Arc<Application>) -> Ongoing {
         Ongoing {
             xid: xid.clone(),
+            begun_by: Arc::clone(begun_by),
             associated: vec![session],
             suspended: Vec::new(),
             workers: vec![session],

@@ -66,10 +66,10 @@ mod tests {
     #[test]
     fn what_has_ended_is_not_kept() {
         let (units, mut worked_on) = (Units::default(), WorkedOn::default());
-        let xid = Xid::new(1, b"x", b"").unwrap();
+        let (xid, application) = (Xid::new(1, b"x", b"").unwrap(), Arc::default());
         let branch = |number| {
             let unit = units.begin(1, (number, 0), None);
-            unit.lock().ongoing = Some(Box::new(Ongoing::begin(&xid, 1)));
+            unit.lock().ongoing = Some(Box::new(Ongoing::begin(&xid, 1, &application)));
             unit
         };
         let kept: Vec<_> = (0..100).map(branch).collect();

@@ -64,7 +64,7 @@ impl SessionInner {
         let beginning = (qm.next_uow(), qm.clock.now());
         let unit = qm.units.begin(self.id, beginning, None);
         // Before anybody can find it.
-        unit.lock().ongoing = Some(Box::new(Ongoing::begin(xid, self.id)));
+        unit.lock().ongoing = Some(Box::new(Ongoing::begin(xid, self.id, &self.who)));
         if !qm.units.name(xid, &unit) {
             let mut work = unit.lock();
             // The name is somebody else's.
