@@ -75,7 +75,7 @@ pub(crate) fn carried_out(
         false => (Vec::new(), Vec::new()),
     };
     let event = AuditEvent {
-        who: issuer.application().map_or_else(owner, Application::clone),
+        who: of(issuer),
         command: without_secrets(text.trim()),
         command_number: number,
         object_type: object.map(|(kind, _)| kind.object_type()),
@@ -90,6 +90,11 @@ pub(crate) fn carried_out(
         ..AuditEvent::new(kind, reply.reason)
     };
     qm.operator().audit(event);
+}
+
+/// Who issues a command.
+pub(crate) fn of(issuer: &Issuer) -> Application {
+    issuer.application().map_or_else(owner, Application::clone)
 }
 
 /// Whoever owns the queue manager, in its own process.

@@ -41,4 +41,4 @@ pub use beside::{
 pub use command_server::CommandServer;
 pub use events::{EventInbox, EventWriter};
 pub use execute::Admin;
-pub use transactions::{Decision, Undecided};
+pub use transactions::{Decision, Undecided, transaction_number};

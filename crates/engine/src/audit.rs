@@ -1,8 +1,8 @@
 //! What an audit has to know: who did what, from where, and what came of it.
 //!
 //! Invariants: an event says what was known when it happened, and nothing that proves who somebody is: no password and no
-//! token. What is not known is empty. Events are made where somebody is refused, connects or administers, never for a
-//! message.
+//! token. What is not known is empty. Events are made where somebody is refused, connects, administers or decides about
+//! a branch that is not his, never for a message.
 
 use std::collections::VecDeque;
 
@@ -35,6 +35,9 @@ pub enum AuditKind {
     Command,
     /// A command that only shows something was carried out, or refused. It is in no audit log.
     Inquired,
+    /// Somebody has decided about a branch of a global transaction, or could not: an operator, or an application whose branch it
+    /// is not.
+    BranchDecided,
     /// The queue manager's own users were changed.
     UsersChanged,
     /// Events are missing before this one.
@@ -55,6 +58,7 @@ impl AuditKind {
             AuditKind::NotAuthorized => "not-authorized",
             AuditKind::Command => "command",
             AuditKind::Inquired => "inquiry",
+            AuditKind::BranchDecided => "branch",
             AuditKind::UsersChanged => "users",
             AuditKind::Lost => "lost",
         }
@@ -103,6 +107,8 @@ pub struct AuditEvent {
     pub after: Vec<Object>,
     /// The authorities that were missing.
     pub missing: Authorities,
+    /// The user who has prepared a branch, or has begun it if it was not prepared.
+    pub owner: String,
     /// What decided: the key of a channel authentication record, or why TLS did not do.
     pub because: String,
     /// The result.
@@ -128,9 +134,26 @@ impl AuditEvent {
             before: Vec::new(),
             after: Vec::new(),
             missing: Authorities::NONE,
+            owner: String::new(),
             because: String::new(),
             reason,
             message: "",
+        }
+    }
+
+    /// Whether somebody can cause it as often as he likes: strangers, users who are refused, and an application that decides by
+    /// one connection about what it has prepared by another.
+    pub fn is_repeatable(&self) -> bool {
+        match self.kind {
+            AuditKind::Command => self.reason == Reason::NOT_AUTHORIZED,
+            AuditKind::BranchDecided => {
+                let by_command = !self.command.is_empty();
+                match by_command {
+                    true => self.reason == Reason::NOT_AUTHORIZED,
+                    false => self.owner == self.who.user,
+                }
+            }
+            kind => kind.is_of_strangers(),
         }
     }
 }

@@ -5,13 +5,13 @@
 mod world;
 
 use bytes::Bytes;
-use posthaste_admin::{Admin, CommandServer};
+use posthaste_admin::{Admin, CommandServer, Decision, Undecided, transaction_number};
 use posthaste_authority::Entity;
 use posthaste_command::{ObjectKind, pcf, render};
 use posthaste_engine::{Application, AuditKind, Binding, EndMode, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Chars, Gmo, Hobj, Md, Name, Od, Reason, Sd};
+use posthaste_mqi::{Chars, Gmo, Hobj, Md, Name, Od, Reason, Sd, Xid};
 use world::authorising::*;
 use world::*;
 
@@ -1052,6 +1052,85 @@ fn records_are_shown_as_asked_for() {
     grant(&w, &[]);
     commands.iter().for_each(|text| w.run(text));
     assert_eq!(w.qm().authority_records(), before);
+}
+
+/// An operator who decides about a branch has to administer, and whoever audits hears of him, whatever came of it.
+#[test]
+fn who_decides_about_branches_may_change_the_queue_manager() {
+    let (w, _) = world(false);
+    let prepared = |n: u8| {
+        let branch = Xid::new(1, &[n; 8], b"b").unwrap();
+        let boss = admit(&w, "boss").unwrap();
+        let h = try_open(&boss, LOCAL, MQOO_OUTPUT).unwrap();
+        put(&boss, h, PERSISTENT, MQPMO_SYNCPOINT, b"x");
+        block_on(boss.prepare(&branch)).unwrap();
+        let all = w.qm().transactions().into_iter();
+        let mut found = all.filter(|one| one.branch.as_ref() == Some(&branch));
+        (found.next().unwrap().id, branch)
+    };
+    let decide = |user: &str, number: u64, decision: Decision| {
+        let operator = Application {
+            user: user.to_owned(),
+            ..who("rsvmqtrn")
+        };
+        w.audited();
+        block_on(Admin::alone(w.qm()).decide_as(operator, number, decision))
+    };
+    let audited = || {
+        let all = w.audited().into_iter();
+        let mut all = all.filter(|event| event.kind == AuditKind::BranchDecided);
+        let event = all.next().unwrap();
+        assert!(all.next().is_none());
+        assert_eq!(event.who.name, "rsvmqtrn");
+        event
+    };
+    let (number, branch) = prepared(1);
+    let lacks = |user: &str| {
+        let why = format!("{user} lacks the authority chg on the queue manager");
+        Err(Undecided::Refused(why))
+    };
+    // All but what is needed, and not even whether there is such a transaction is told.
+    let but_change = ["CONNECT", "DSP", "CTRL", "INQ", "SET", "ALTUSR", "SETALL"];
+    grant(&w, &but_change.map(|authority| ("QMGR", "self", authority)));
+    for decision in [Decision::Commit, Decision::BackOut, Decision::Forget] {
+        for number in [number, 4_711] {
+            assert_eq!(decide("app", number, decision), lacks("app"));
+            let event = audited();
+            assert_eq!(
+                (event.who.user.as_str(), event.reason),
+                ("app", Reason::NOT_AUTHORIZED)
+            );
+        }
+    }
+    assert_eq!(w.qm().in_doubt().len(), 1, "nothing has happened to it");
+    grant(&w, &[("QMGR", "self", "CHG")]);
+    let shown = transaction_number(number);
+    let steps = [
+        ("app", Decision::Commit, Ok(()), "-c", Reason::NONE),
+        (
+            "boss",
+            Decision::BackOut,
+            Err(Undecided::Refused("it has been committed".to_owned())),
+            "-b",
+            Reason::UNEXPECTED_ERROR,
+        ),
+        ("boss", Decision::Forget, Ok(()), "-f", Reason::NONE),
+    ];
+    for (user, decision, result, option, reason) in steps {
+        assert_eq!(decide(user, number, decision), result);
+        let event = audited();
+        assert_eq!((event.who.user.as_str(), event.reason), (user, reason));
+        assert_eq!(event.command, format!("rsvmqtrn {option} {shown}"));
+        assert_eq!(
+            (event.object, event.owner),
+            (branch.to_string(), "boss".to_owned())
+        );
+    }
+    assert_eq!(
+        decide("boss", number, Decision::Forget),
+        Err(Undecided::Unknown)
+    );
+    assert_eq!(audited().reason, Reason::UNEXPECTED_ERROR);
 }
 
 /// Where nothing is checked records are kept, and whoever sets one is told.

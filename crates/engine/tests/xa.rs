@@ -5,10 +5,11 @@
 mod world;
 
 use posthaste_engine::{
-    Application, BranchError, End, Outcome, Session, Start, TransactionState, Vote, Xid,
+    Application, AuditKind, BranchError, End, Outcome, Session, Start, TransactionState, Vote, Xid,
 };
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
+use posthaste_mqi::xa::TMONEPHASE;
 use posthaste_mqi::{Hobj, Reason};
 use world::*;
 
@@ -500,4 +501,162 @@ fn whoever_leaves_too_many_branches_loses_none_but_his_own() {
     assert_eq!(prepare(&other, 1), Ok(Vote::Prepared));
     commit_prepared(&other, 1).unwrap();
     assert_eq!(what_is_there(&w), ["alice's"]);
+}
+
+fn connected_as(w: &World, user: &str) -> Session {
+    let who = Application {
+        user: user.to_owned(),
+        channel: "APP.CHANNEL".to_owned(),
+        conname: "192.0.2.7".to_owned(),
+        ..who("test")
+    };
+    w.qm().connect(who).unwrap()
+}
+
+/// What has been audited since the last call: who decided, by which call with which flags, whose branch it was and which,
+/// and what came of it.
+type Audited = (String, &'static str, u32, String, String, Reason);
+
+fn audited(w: &World) -> Vec<Audited> {
+    let events = w.audited().into_iter();
+    let events = events.filter(|event| event.kind == AuditKind::BranchDecided);
+    let decisions = events.map(|event| {
+        let from = [event.who.channel.as_str(), event.who.conname.as_str()];
+        assert_eq!(from, ["APP.CHANNEL", "192.0.2.7"]);
+        assert_eq!(event.because.is_empty(), event.reason == Reason::NONE);
+        let flags = event.options.cast_unsigned();
+        let (user, owner) = (event.who.user, event.owner);
+        (user, event.call, flags, owner, event.object, event.reason)
+    });
+    decisions.collect()
+}
+
+/// Whoever decides about a branch that another connection has prepared, or worked on, is known to whoever audits; of a
+/// connection's own branches nobody is told.
+#[test]
+fn a_decision_about_anothers_branch_is_audited() {
+    let mut w = World::new();
+    let work = |s: &Session, n: u8| {
+        start(s, n, Start::New).unwrap();
+        let h = open(s, LOCAL, IN_OUT);
+        put(s, h, PERSISTENT, MQPMO_SYNCPOINT, b"x");
+        end(s, n, End::Success).unwrap();
+    };
+    let (alice, bob) = (connected_as(&w, "alice"), connected_as(&w, "bob"));
+    for n in 1..=4 {
+        work(&alice, n);
+        prepare(&alice, n).unwrap();
+    }
+    commit_prepared(&alice, 4).unwrap();
+    for n in 5..=8 {
+        work(&alice, n);
+    }
+    roll_back(&alice, 5).unwrap();
+    // Another connection of one's own is one that has not prepared it.
+    let again = connected_as(&w, "alice");
+    assert_eq!(audited(&w), []);
+    commit_prepared(&again, 1).unwrap();
+    commit_prepared(&bob, 2).unwrap();
+    roll_back(&bob, 3).unwrap();
+    one_phase(&bob, 6).unwrap();
+    roll_back(&bob, 7).unwrap();
+    // Who prepares it makes it his own: that is the decision which is told.
+    prepare(&bob, 8).unwrap();
+    assert_eq!(commit_prepared(&bob, 99), Err(BranchError::Unknown));
+    let of_alice = |user: &str, call, flags, n| {
+        let (user, owner) = (user.to_owned(), "alice".to_owned());
+        (user, call, flags, owner, xid(n).to_string(), Reason::NONE)
+    };
+    assert_eq!(
+        audited(&w),
+        [
+            of_alice("alice", "XA_COMMIT", 0, 1),
+            of_alice("bob", "XA_COMMIT", 0, 2),
+            of_alice("bob", "XA_ROLLBACK", 0, 3),
+            of_alice("bob", "XA_COMMIT", TMONEPHASE, 6),
+            of_alice("bob", "XA_ROLLBACK", 0, 7),
+            of_alice("bob", "XA_PREPARE", 0, 8),
+        ]
+    );
+    roll_back(&bob, 8).unwrap();
+    assert_eq!(audited(&w), []);
+    // Nor does it become one's own by work on it, which another user has begun.
+    work(&alice, 9);
+    start(&bob, 9, Start::Join).unwrap();
+    assert_eq!(roll_back(&bob, 9), Err(BranchError::Protocol));
+    end(&bob, 9, End::Success).unwrap();
+    prepare(&bob, 9).unwrap();
+    let refused = Audited::clone(&audited(&w)[0]);
+    assert_eq!(
+        (refused.1, refused.5),
+        ("XA_ROLLBACK", Reason::UNEXPECTED_ERROR)
+    );
+    block_on(w.qm().decide(&xid(9), Outcome::Committed)).unwrap();
+    assert_eq!(
+        commit_prepared(&alice, 9),
+        Err(BranchError::Heuristic(Outcome::Committed))
+    );
+    block_on(alice.forget(&xid(9))).unwrap();
+    let calls: Vec<_> = audited(&w)
+        .into_iter()
+        .map(|one| (one.0, one.1, one.3, one.5))
+        .collect();
+    let by_alice = |call, reason| ("alice".to_owned(), call, "bob".to_owned(), reason);
+    assert_eq!(
+        calls,
+        [
+            by_alice("XA_COMMIT", Reason::UNEXPECTED_ERROR),
+            by_alice("XA_FORGET", Reason::NONE)
+        ]
+    );
+    // After a restart nobody knows whose it is, not even its own user's connection.
+    work(&alice, 10);
+    prepare(&alice, 10).unwrap();
+    drop((alice, bob, again));
+    w.crash();
+    let alice = connected_as(&w, "alice");
+    commit_prepared(&alice, 10).unwrap();
+    let expected = (
+        "alice".to_owned(),
+        "XA_COMMIT",
+        0,
+        String::new(),
+        xid(10).to_string(),
+        Reason::NONE,
+    );
+    assert_eq!(audited(&w), [expected]);
+}
+
+/// An application that goes away in the middle of its decision is known all the same: what it has begun may happen.
+#[test]
+fn a_decision_whose_application_goes_away_is_audited() {
+    let w = World::pausable();
+    let alice = connected_as(&w, "alice");
+    start(&alice, 1, Start::New).unwrap();
+    let h = open(&alice, LOCAL, IN_OUT);
+    put(&alice, h, PERSISTENT, MQPMO_SYNCPOINT, b"x");
+    end(&alice, 1, End::Success).unwrap();
+    prepare(&alice, 1).unwrap();
+    let bob = connected_as(&w, "bob");
+    w.stage.pause();
+    let one = xid(1);
+    let mut deciding = std::pin::pin!(Some(bob.resolve(&one, Outcome::Committed)));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    let polled = deciding
+        .as_mut()
+        .as_pin_mut()
+        .map(|call| call.poll(&mut context));
+    assert!(polled.is_some_and(|polled| polled.is_pending()));
+    assert_eq!(audited(&w), []);
+    deciding.set(None);
+    let expected = (
+        "bob".to_owned(),
+        "XA_COMMIT",
+        0,
+        "alice".to_owned(),
+        one.to_string(),
+        Reason::CONNECTION_BROKEN,
+    );
+    assert_eq!(audited(&w), [expected]);
+    w.stage.resume();
 }

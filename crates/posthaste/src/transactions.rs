@@ -8,7 +8,7 @@ use std::path::Path;
 use posthaste_command::messages;
 use posthaste_server::{
     self as server, DataDir, Decision, Exit, Failure, Home, Outcome, TransactionState,
-    TransactionStatus, Undecided, display_stamp,
+    TransactionStatus, Undecided, display_stamp, transaction_number,
 };
 
 use crate::cli;
@@ -22,10 +22,6 @@ fn home(place: Option<&Path>, names: [&Option<String>; 2]) -> Result<Home, Failu
 /// A message of the table with its number, as dspmqtrn writes it.
 fn message(id: &'static str, inserts: &[String]) -> String {
     format!("{id}: {}", messages::format(id, inserts))
-}
-
-fn number(id: u64) -> String {
-    format!("{},{}", id >> 32, id & 0xFFFF_FFFF)
 }
 
 fn read_number(text: &str) -> Result<u64, Failure> {
@@ -69,7 +65,7 @@ impl cli::Transactions {
     }
 
     fn show(&self, one: &TransactionStatus, out: &mut Out) -> Result<(), Failure> {
-        let inserts = [number(one.id), state(one).to_owned()];
+        let inserts = [transaction_number(one.id), state(one).to_owned()];
         out.line(&message("AMQ7056I", &inserts))?;
         if let Some(xid) = &one.branch {
             let (global, branch) = (xid.global(), xid.branch());
@@ -136,7 +132,7 @@ pub(crate) fn resolve(place: Option<&Path>, args: &cli::Resolve) -> Result<Exit,
         }
         return Ok(Exit::Done);
     };
-    let number_of_it = number(read_number(text)?);
+    let number_of_it = transaction_number(read_number(text)?);
     match server::decide(&home, read_number(text)?, decision)? {
         Ok(()) => {
             let what = match decision {

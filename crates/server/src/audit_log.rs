@@ -48,7 +48,7 @@ impl Source {
         let who = &event.who;
         // By the user of a refused connection anybody could be as many sources as he likes.
         let user = match event.kind {
-            AuditKind::NotAuthorized => who.user.clone(),
+            AuditKind::NotAuthorized | AuditKind::BranchDecided => who.user.clone(),
             _ => String::new(),
         };
         Source {
@@ -240,9 +240,7 @@ impl Writer {
 
     /// Writes an event, or counts it.
     fn take(&mut self, event: Dated) {
-        let of_strangers = event.1.kind.is_of_strangers()
-            || event.1.kind == AuditKind::Command && event.1.reason == Reason::NOT_AUTHORIZED;
-        if of_strangers && !self.is_to_be_written(&event) {
+        if event.1.is_repeatable() && !self.is_to_be_written(&event) {
             return;
         }
         self.write(&event, 0);

@@ -93,6 +93,8 @@ impl Phase {
 enum Request {
     Status,
     Ask(Asked),
+    /// A decision about the branch of this number.
+    Decide(Decision, u64),
     /// To carry out an MQSC command of this length.
     Command(usize),
     End(EndMode),
@@ -107,8 +109,6 @@ pub(crate) enum Asked {
     All,
     /// Every unit of work.
     Transactions,
-    /// A decision about the branch of this number.
-    Decide(Decision, u64),
 }
 
 impl fmt::Display for Asked {
@@ -117,9 +117,6 @@ impl fmt::Display for Asked {
             Asked::Sums => f.write_str("COUNTERS"),
             Asked::All => f.write_str("METRICS"),
             Asked::Transactions => f.write_str("TRANSACTIONS"),
-            Asked::Decide(decision, number) => {
-                f.write_str(&transactions::write_decision(*decision, *number))
-            }
         }
     }
 }
@@ -130,10 +127,7 @@ impl Asked {
             "COUNTERS" => Some(Asked::Sums),
             "METRICS" => Some(Asked::All),
             "TRANSACTIONS" => Some(Asked::Transactions),
-            _ => {
-                let (decision, number) = transactions::read_decision(line)?;
-                Some(Asked::Decide(decision, number))
-            }
+            _ => None,
         }
     }
 
@@ -149,7 +143,6 @@ impl Asked {
             }
             Asked::All => admin.metrics(),
             Asked::Transactions => transactions::answer(admin),
-            Asked::Decide(decision, number) => transactions::decide(admin, decision, number),
         }
     }
 }
@@ -165,6 +158,9 @@ impl fmt::Display for Request {
         match self {
             Request::Status => f.write_str("STATUS"),
             Request::Ask(asked) => asked.fmt(f),
+            Request::Decide(decision, number) => {
+                f.write_str(&transactions::write_decision(*decision, *number))
+            }
             Request::Command(length) => f.write_str(&commands::write_request(*length)),
             Request::End(mode) => {
                 let row = MODES.iter().find(|(known, _)| known == mode);
@@ -183,15 +179,25 @@ impl Request {
                 row.map(|(mode, _)| Request::End(*mode))
             }
             Some(("MQSC", _)) => commands::read_request(line).map(Request::Command),
+            Some(("DECIDE", _)) => {
+                let (decision, number) = transactions::read_decision(line)?;
+                Some(Request::Decide(decision, number))
+            }
             _ => Asked::parse(line).map(Request::Ask),
         }
     }
 }
 
+/// What has come of a decision about a branch.
+pub(crate) type Decided = Result<(), Undecided>;
+
 /// Administration, as this socket sees it.
 pub(crate) trait Administration: Send + Sync {
     /// What is answered behind OK.
     fn answer(&self, asked: Asked) -> String;
+
+    /// An application decides about the branch of this number; none: the queue manager has ended.
+    fn decide(&self, who: Application, number: u64, decision: Decision) -> Option<Decided>;
 
     /// Carries out an application's command; none: the queue manager has ended.
     fn command(&self, who: Application, text: &str) -> Option<Reply>;
@@ -321,6 +327,9 @@ async fn serve(
                 stream.write_all(b"\n").await
             });
             within.await?
+        }
+        Some(Request::Decide(decision, number)) => {
+            transactions::serve(&mut stream, decision, number, door).await
         }
         Some(Request::Command(length)) => commands::serve(&mut stream, length, door).await,
         Some(Request::End(mode)) => {
@@ -531,12 +540,8 @@ pub fn transactions(home: &Home) -> Result<Vec<TransactionStatus>, Failure> {
 ///
 /// # Errors
 /// The outer one: it is not running, or does not answer. The inner one: the branch cannot be decided so.
-pub fn decide(
-    home: &Home,
-    number: u64,
-    decision: Decision,
-) -> Result<Result<(), Undecided>, Failure> {
-    let (answer, _) = ask(home, Request::Ask(Asked::Decide(decision, number)))?;
+pub fn decide(home: &Home, number: u64, decision: Decision) -> Result<Decided, Failure> {
+    let (answer, _) = ask(home, Request::Decide(decision, number))?;
     transactions::read_decided(&answer).ok_or_else(|| Failure::not_running(&home.name))
 }
 
@@ -563,7 +568,7 @@ mod tests {
             Request::Ask(Asked::Sums),
             Request::Ask(Asked::All),
             Request::Ask(Asked::Transactions),
-            Request::Ask(Asked::Decide(Decision::BackOut, 5)),
+            Request::Decide(Decision::BackOut, 5),
             Request::Command(4096),
         ];
         for request in all.into_iter().chain(others) {
@@ -603,8 +608,13 @@ mod tests {
             match asked {
                 Asked::Sums => format!("log.writes=7 engine.puts={}", u64::MAX),
                 Asked::All => "# HELP many\nlines 1\n".repeat(10_000),
-                Asked::Transactions | Asked::Decide(..) => String::new(),
+                Asked::Transactions => String::new(),
             }
+        }
+
+        fn decide(&self, who: Application, number: u64, how: Decision) -> Option<Decided> {
+            let words = format!("{} says {how:?} {number}", who.user);
+            Some(Err(Undecided::Refused(words)))
         }
 
         fn command(&self, who: Application, text: &str) -> Option<Reply> {
@@ -645,6 +655,9 @@ mod tests {
         let user = user.unwrap_or_default();
         let text = replies.texts().concat();
         assert!(text.contains(&format!("{user} says PING QMGR")), "{text}");
+        let decided = decide(&home, 7, Decision::Forget).unwrap();
+        let words = Undecided::Refused(format!("{user} says Forget 7"));
+        assert_eq!(decided, Err(words));
         runtime.block_on(door.idle());
 
         let mut ending = end(&home, EndMode::Immediate).unwrap();

@@ -59,7 +59,7 @@ pub use lifecycle::create::{
 };
 pub use lifecycle::detach::leave_the_terminal;
 pub use lifecycle::ending::{Cause, LastEnd};
-pub use posthaste_admin::{COMMAND_QUEUE, Decision, Undecided};
+pub use posthaste_admin::{COMMAND_QUEUE, Decision, Undecided, transaction_number};
 /// Where commands as messages come.
 pub use posthaste_authentication::{UserFile, UserFileError};
 /// What the engine is told by commands.

@@ -24,6 +24,7 @@ use super::effect::Effect;
 use super::ongoing::{Ongoing, Start};
 pub use super::outcome::{BranchError, Outcome};
 use super::{Backout, Commit, Stage, Unit, Units, Work};
+use crate::application::Application;
 use crate::manager::Inner;
 use crate::record;
 
@@ -45,6 +46,20 @@ pub struct InDoubt {
     pub started: i64,
     /// How it was completed heuristically, if it was.
     pub heuristic: Option<Outcome>,
+}
+
+/// The connection by which a branch was prepared, and whose that was.
+pub(crate) struct Preparer {
+    pub(crate) session: u64,
+    pub(crate) who: Arc<Application>,
+}
+
+/// Whose a branch is, as seen by a connection that decides about it.
+pub(crate) struct Standing {
+    /// The connection has prepared it, or, while it is not prepared, has worked on it, and its user has begun it.
+    pub(crate) is_own: bool,
+    /// Who has prepared it, or begun it if it is not prepared; none: a restart has found it.
+    pub(crate) owner: Option<Arc<Application>>,
 }
 
 /// What is to become of a branch.
@@ -234,6 +249,29 @@ impl Unit {
             Wanted::Prepare => Begun::Prepare(self.begin_prepare_of(&mut work, qm, xid)),
             _ => Begun::Commit(self.begin_commit_of(&mut work, qm)),
         })
+    }
+
+    /// A connection has begun to prepare it.
+    pub(crate) fn set_preparer(&self, preparer: Preparer) {
+        self.lock().prepared_by = Some(preparer);
+    }
+
+    /// Whose it is to a connection of this number and user.
+    pub(crate) fn standing(&self, session: u64, user: &str) -> Standing {
+        let work = self.lock();
+        let (is_own, owner) = match (&work.ongoing, &work.prepared_by) {
+            (Some(ongoing), _) => {
+                let begun_by = &ongoing.begun_by;
+                let is_own = ongoing.workers().contains(&session) && begun_by.user == user;
+                (is_own, Some(begun_by))
+            }
+            (None, Some(by)) => (by.session == session, Some(&by.who)),
+            (None, None) => (false, None),
+        };
+        Standing {
+            is_own,
+            owner: owner.cloned(),
+        }
     }
 
     /// Whether it is being prepared, or further.

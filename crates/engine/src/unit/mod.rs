@@ -54,6 +54,7 @@ use crate::queue::Queue;
 use crate::queue::index::SlotId;
 use crate::queue::uncommitted::Uncommitted;
 use crate::record::{BackoutCount, UowId};
+use branch::Preparer;
 use ongoing::Ongoing;
 use outcome::Outcome;
 use table::Place;
@@ -143,6 +144,8 @@ pub(crate) struct Work {
     owed: u64,
     /// Its identifier, if it is a branch that is prepared.
     xid: Option<Xid>,
+    /// Who has prepared it, if it is a branch that is prepared or was, and not one that a restart has found.
+    prepared_by: Option<Preparer>,
     /// Who works on it, if it is a branch that is not.
     pub(crate) ongoing: Option<Box<Ongoing>>,
     /// Holds the record of its end, where that of its beginning is held no more.
@@ -243,6 +246,7 @@ impl Unit {
             logged_at: None,
             owed: 0,
             xid: None,
+            prepared_by: None,
             ongoing: None,
             end_pin: None,
         };

@@ -1,5 +1,7 @@
 //! How a unit of work ends, and why a call about a branch of a global transaction fails.
 
+use std::fmt;
+
 use posthaste_mqi::Reason;
 
 /// How a unit of work ends.
@@ -30,6 +32,34 @@ pub enum BranchError {
     Heuristic(Outcome),
     /// As for any other call.
     Failed(Reason),
+}
+
+impl BranchError {
+    /// The reason code that comes nearest to it.
+    pub fn reason(self) -> Reason {
+        match self {
+            BranchError::Failed(reason) => reason,
+            BranchError::RolledBack => Reason::BACKED_OUT,
+            _ => Reason::UNEXPECTED_ERROR,
+        }
+    }
+}
+
+/// For whoever reads an audit.
+impl fmt::Display for BranchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BranchError::Unknown => "there is no such branch any more",
+            BranchError::Duplicate => "there is such a branch already",
+            BranchError::Protocol => "the branch is not at a stage for this",
+            BranchError::Invalid => "there can be no such branch",
+            BranchError::Outside => "the connection has a unit of work of its own",
+            BranchError::RolledBack => "it has been backed out",
+            BranchError::Heuristic(Outcome::Committed) => "an operator has committed it",
+            BranchError::Heuristic(Outcome::BackedOut) => "an operator has backed it out",
+            BranchError::Failed(reason) => return write!(f, "{reason}"),
+        })
+    }
 }
 
 impl From<Reason> for BranchError {

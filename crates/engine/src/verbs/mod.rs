@@ -36,6 +36,7 @@ mod subscribe;
 mod subscription_options;
 mod subscription_request;
 mod xa;
+mod xa_decided;
 
 pub use defaults::Defaults;
 pub(crate) use defaults::{persistence_of, persistence_to};

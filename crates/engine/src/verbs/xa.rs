@@ -4,19 +4,21 @@
 //! connection. Flags and numbers are for whoever calls.
 
 use posthaste_mqi::Reason;
+use posthaste_mqi::xa::{TMNOFLAGS, TMONEPHASE};
 use posthaste_recovery_log::LogError;
 
 use crate::manager::Inner;
 use crate::queue_manager::QueueManager;
 use crate::session::{Session, SessionInner};
 use crate::unit::branch::{
-    Begun, BranchError, InDoubt, Outcome, Prepare, Resolution, Vote, Wanted, Xid,
+    Begun, BranchError, InDoubt, Outcome, Prepare, Preparer, Resolution, Vote, Wanted, Xid,
 };
 use crate::unit::effect::Effect;
 use crate::unit::happen::Pending;
 use crate::unit::log_space_wait::LogSpaceWait;
 use crate::unit::ongoing::{End, Ongoing, Start};
 use crate::unit::{Backout, Commit, Stage, Unit};
+use crate::verbs::xa_decided::Deciding;
 use std::sync::Arc;
 
 impl SessionInner {
@@ -145,14 +147,46 @@ impl SessionInner {
         Ok(Ok(vote))
     }
 
+    fn preparer(&self) -> Preparer {
+        Preparer {
+            session: self.id,
+            who: Arc::clone(&self.who),
+        }
+    }
+
     async fn end_idle(&self, xid: &Xid, wanted: Wanted) -> Result<Vote, BranchError> {
         let mut log_space_wait = LogSpaceWait::new();
         loop {
             let unit = self.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
             let begun = unit.begin_end_of_idle(&self.qm, xid, wanted)?;
+            if let Begun::Prepare(Prepare::Appended(_)) = &begun {
+                unit.set_preparer(self.preparer());
+            }
             match self.see_through_end(&unit, begun).await? {
                 Ok(vote) => return Ok(vote),
                 Err(error) => log_space_wait.wait(&self.qm, error).await?,
+            }
+        }
+    }
+
+    async fn commit_one_phase(&self, xid: &Xid) -> Result<(), BranchError> {
+        let known = self.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
+        if let Some(outcome) = known.settled() {
+            return Err(BranchError::Heuristic(outcome));
+        }
+        self.end_idle(xid, Wanted::Commit).await.map(drop)
+    }
+
+    async fn roll_back(&self, xid: &Xid) -> Result<(), BranchError> {
+        let known = self.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
+        match known.is_prepared_or_later() {
+            false => match self.end_idle(xid, Wanted::Backout).await {
+                Ok(_) | Err(BranchError::RolledBack) => Ok(()),
+                Err(error) => Err(error),
+            },
+            true => {
+                let how = Resolution::Decided(Outcome::BackedOut);
+                self.qm.resolve(xid, how).await
             }
         }
     }
@@ -177,6 +211,7 @@ impl SessionInner {
             }
             match prepare {
                 Prepare::Appended(end) => {
+                    unit.set_preparer(self.preparer());
                     let pending = Pending {
                         qm,
                         end,
@@ -258,7 +293,8 @@ impl Session {
     pub async fn prepare_branch(&self, xid: &Xid) -> Result<Vote, BranchError> {
         let session = self.inner();
         let _call = session.enter()?;
-        session.end_idle(xid, Wanted::Prepare).await
+        let deciding = Deciding::begin(session, xid, ("XA_PREPARE", TMNOFLAGS));
+        deciding.done(session.end_idle(xid, Wanted::Prepare).await)
     }
 
     /// Commits a branch that nobody works on and that is not prepared (xa_commit with TMONEPHASE).
@@ -268,11 +304,8 @@ impl Session {
     pub async fn commit_one_phase(&self, xid: &Xid) -> Result<(), BranchError> {
         let session = self.inner();
         let _call = session.enter()?;
-        let known = session.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
-        if let Some(outcome) = known.settled() {
-            return Err(BranchError::Heuristic(outcome));
-        }
-        session.end_idle(xid, Wanted::Commit).await.map(drop)
+        let deciding = Deciding::begin(session, xid, ("XA_COMMIT", TMONEPHASE));
+        deciding.done(session.commit_one_phase(xid).await)
     }
 
     /// Backs out a branch, prepared or not (xa_rollback).
@@ -282,17 +315,8 @@ impl Session {
     pub async fn roll_back(&self, xid: &Xid) -> Result<(), BranchError> {
         let session = self.inner();
         let _call = session.enter()?;
-        let known = session.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
-        match known.is_prepared_or_later() {
-            false => match session.end_idle(xid, Wanted::Backout).await {
-                Ok(_) | Err(BranchError::RolledBack) => Ok(()),
-                Err(error) => Err(error),
-            },
-            true => {
-                let how = Resolution::Decided(Outcome::BackedOut);
-                session.qm.resolve(xid, how).await
-            }
-        }
+        let deciding = Deciding::begin(session, xid, ("XA_ROLLBACK", TMNOFLAGS));
+        deciding.done(session.roll_back(xid).await)
     }
 
     /// The branch that the connection is associated with.
@@ -321,7 +345,13 @@ impl Session {
     pub async fn resolve(&self, xid: &Xid, outcome: Outcome) -> Result<(), BranchError> {
         let session = self.inner();
         let _call = session.enter()?;
-        session.qm.resolve(xid, Resolution::Decided(outcome)).await
+        let call = match outcome {
+            Outcome::Committed => "XA_COMMIT",
+            Outcome::BackedOut => "XA_ROLLBACK",
+        };
+        let deciding = Deciding::begin(session, xid, (call, TMNOFLAGS));
+        let how = Resolution::Decided(outcome);
+        deciding.done(session.qm.resolve(xid, how).await)
     }
 
     /// Forgets a branch that was completed heuristically.
@@ -331,7 +361,8 @@ impl Session {
     pub async fn forget(&self, xid: &Xid) -> Result<(), BranchError> {
         let session = self.inner();
         let _call = session.enter()?;
-        session.qm.resolve(xid, Resolution::Forgotten).await
+        let deciding = Deciding::begin(session, xid, ("XA_FORGET", TMNOFLAGS));
+        deciding.done(session.qm.resolve(xid, Resolution::Forgotten).await)
     }
 
     /// The branches that are prepared, or completed heuristically and not forgotten.
@@ -347,6 +378,13 @@ impl Session {
 }
 
 impl QueueManager {
+    /// The user who has prepared a branch, or has begun it if it is not prepared; none: nobody knows, for a restart has found
+    /// it, or there is none.
+    pub fn branch_owner(&self, xid: &Xid) -> Option<String> {
+        let standing = self.inner().units.branch(xid)?.standing(0, "");
+        Some(standing.owner?.user.clone())
+    }
+
     /// The branches that are not resolved, for an operator.
     pub fn in_doubt(&self) -> Vec<InDoubt> {
         self.inner().units.in_doubt()

@@ -6,7 +6,10 @@ use posthaste_mqi::constants::{MQOO_OUTPUT, MQPER_PERSISTENT, MQPMO_SYNCPOINT};
 use posthaste_mqi::xa::*;
 use posthaste_mqi::{Md, Name, Od, Pmo, Xid};
 
-use crate::place::{Place, Serving};
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+use crate::place::{Place, Serving, outcome};
 
 fn xid(n: u8) -> Xid {
     Xid::new(5067085, &[n; 12], &[n]).unwrap()
@@ -54,6 +57,35 @@ fn numbers(shown: &str) -> Vec<String> {
         .filter_map(|line| line.strip_prefix("AMQ7056I: Transaction number "))
         .map(|rest| rest.split(", state").next().unwrap_or(rest).to_owned())
         .collect()
+}
+
+/// The line of the audit log about a branch that is meant; it is waited for.
+fn until(place: &Place, is_meant: impl Fn(&Value) -> bool) -> Value {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let path = place.home("QM1").join("errors/AUDIT01.json");
+    loop {
+        let text = std::fs::read_to_string(&path).unwrap();
+        // The last line may not be whole yet.
+        let lines = text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        let mut lines = lines.filter(|line: &Value| line["event"] == "branch");
+        if let Some(found) = lines.find(&is_meant) {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "{text}");
+        std::thread::yield_now();
+    }
+}
+
+/// Waits for lines of these operators, with these commands about these branches, and what came of them.
+fn until_audited(place: &Place, expected: &[(String, String, String, i64)]) {
+    for (user, command, branch, reason) in expected {
+        let line = until(place, |line| line["what"]["command"] == **command);
+        assert_eq!(line["who"]["user"], **user);
+        assert_eq!(line["what"]["object"], **branch);
+        assert_eq!(line["result"]["reason"], *reason);
+    }
 }
 
 #[test]
@@ -124,6 +156,12 @@ fn an_operator_decides_and_the_transaction_manager_is_told() {
     };
     decide("-c", first);
     decide("-b", second);
+    let me = outcome(std::process::Command::new("id").arg("-un")).good();
+    let resolved = [("-c", first, 1), ("-b", second, 2)].map(|(option, number, n)| {
+        let command = format!("rsvmqtrn {option} {number}");
+        (me.out.trim().to_owned(), command, xid(n).to_string(), 0)
+    });
+    until_audited(&place, &resolved);
     assert_eq!(
         numbers(&place.line("dspmqtrn -m QM1").good().out),
         std::slice::from_ref(third)
@@ -149,6 +187,13 @@ fn an_operator_decides_and_the_transaction_manager_is_told() {
     assert_eq!(c.xa_commit(&xid(1), TMNOFLAGS).unwrap(), XA_HEURCOM);
     assert_eq!(c.xa_commit(&xid(2), TMNOFLAGS).unwrap(), XA_HEURRB);
     assert_eq!(c.xa_commit(&xid(3), TMNOFLAGS).unwrap(), XA_OK);
+    // After a restart nobody knows whose it is, so it is told who decided.
+    let decided = until(&place, |line| line["what"]["object"] == xid(3).to_string());
+    assert_eq!(decided["what"]["call"], "XA_COMMIT");
+    assert_eq!(decided["from"]["channel"], "DEV.APP.SVRCONN");
+    assert_eq!(decided["from"]["address"], "127.0.0.1");
+    assert_eq!(decided["who"]["user"], "app");
+    assert_eq!(decided["result"]["reason"], 0);
     assert_eq!(c.xa_forget(&xid(1), TMNOFLAGS).unwrap(), XA_OK);
     let left = numbers(&place.line("dspmqtrn -m QM1 -h").good().out);
     let forget = format!("rsvmqtrn -m QM1 -f {}", left[0]);

@@ -48,6 +48,7 @@ struct What<'a> {
     object: Option<&'a str>,
     missing: Option<String>,
     because: Option<&'a str>,
+    owner: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -95,6 +96,7 @@ pub(super) fn of(
             object: known(&event.object),
             missing: Some(event.missing.to_string()).filter(|_| !event.missing.is_empty()),
             because: known(&event.because),
+            owner: known(&event.owner),
         },
         result: Outcome {
             reason: event.reason.0,

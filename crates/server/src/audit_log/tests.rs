@@ -69,6 +69,7 @@ fn each_line_has_each_field() {
         object_type: Some(ObjectType::Queue),
         object: "Q1".to_owned(),
         missing: Authority::Put.into(),
+        owner: "dora".to_owned(),
         because: "a record".to_owned(),
         command: "text\n\"quoted\"".to_owned(),
         ..refused("127.0.0.1(4711)")
@@ -86,7 +87,7 @@ fn each_line_has_each_field() {
         "who": {"user": "alice", "alternate": "carol", "claimed": "bob", "certificate": "CN=alice"},
         "from": {"address": "127.0.0.1(4711)", "channel": "APP.CHANNEL", "application": "app", "process": 42},
         "what": {"call": "MQCONN", "options": 64, "command": "text\n\"quoted\"", "object_type": "queue",
-            "object": "Q1", "missing": "put", "because": "a record"},
+            "object": "Q1", "missing": "put", "because": "a record", "owner": "dora"},
         "result": {"reason": 2035, "name": "MQRC_NOT_AUTHORIZED", "message": "AMQ5534E"},
         "repeated": 0,
     });
@@ -102,6 +103,35 @@ fn each_line_has_each_field() {
     assert_eq!(fields(full), fields(empty), "what is not known is null");
     assert_eq!(empty["who"]["user"], Value::Null);
     assert_eq!(empty["result"]["name"], "MQRC_NONE");
+}
+
+/// Of decisions about branches only those are counted together that one user can cause by himself.
+#[test]
+fn decisions_about_anothers_branches_are_all_written() {
+    let by = |user: &str, command: &str, reason: Reason| AuditEvent {
+        call: "XA_COMMIT",
+        owner: "alice".to_owned(),
+        command: command.to_owned(),
+        who: Application {
+            user: user.to_owned(),
+            ..refused("10.0.0.1").who
+        },
+        ..AuditEvent::new(AuditKind::BranchDecided, reason)
+    };
+    let of_branches = |event: AuditEvent| {
+        let all = written(&vec![event; 100]);
+        let last = all.last().unwrap();
+        assert_eq!(last["event"], "branch");
+        (all.len(), last["repeated"].as_u64().unwrap())
+    };
+    assert_eq!(of_branches(by("bob", "", Reason::NONE)), (100, 0));
+    assert_eq!(
+        of_branches(by("alice", "rsvmqtrn -c 0,1", Reason::NONE)),
+        (100, 0)
+    );
+    assert_eq!(of_branches(by("alice", "", Reason::NONE)), (21, 80));
+    let refused = by("bob", "rsvmqtrn -c 0,1", Reason::NOT_AUTHORIZED);
+    assert_eq!(of_branches(refused), (21, 80));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use posthaste_admin::{
     Admin, Answer, ChannelState, ChannelStatus, ChannelTls, CommandServer, ComponentError,
-    ComponentState, Components, EventInbox, EventWriter, ListenerStatus, ServiceStatus,
+    ComponentState, Components, Decision, EventInbox, EventWriter, ListenerStatus, ServiceStatus,
 };
 use posthaste_admin::{ComponentCounts, LaneStatus};
 use posthaste_channel::{ConnAuth, InstanceState, InstanceStatus, Registry, Security};
@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use crate::compose::listeners::{ListenerError, Listeners, Plan, Running, Waiting};
 use crate::compose::services::Services;
-use crate::control::{Administration, Asked};
+use crate::control::{Administration, Asked, Decided};
 use crate::error_log::user_name;
 
 /// The fronts of a running queue manager.
@@ -113,6 +113,12 @@ impl Administration for OverControlSocket {
     fn answer(&self, asked: Asked) -> String {
         let fronts = self.0.upgrade();
         fronts.map_or_else(String::new, |fronts| asked.answer(&fronts.admin()))
+    }
+
+    fn decide(&self, who: Application, number: u64, decision: Decision) -> Option<Decided> {
+        let admin = self.0.upgrade()?.admin();
+        let runtime = tokio::runtime::Handle::current();
+        Some(runtime.block_on(admin.decide_as(who, number, decision)))
     }
 
     fn command(&self, who: Application, text: &str) -> Option<Reply> {

@@ -39,13 +39,13 @@ pub(super) fn read_request(line: &str) -> Option<usize> {
 }
 
 /// The process at the other end, as administration sees it.
-fn issuer(stream: &tokio::net::UnixStream) -> io::Result<Application> {
+pub(super) fn issuer(stream: &tokio::net::UnixStream, name: &str) -> io::Result<Application> {
     let peer = stream.peer_cred()?;
     let number = peer.uid();
-    let name = posthaste_authentication::user_name(number);
+    let user = posthaste_authentication::user_name(number);
     Ok(Application {
-        name: APPLICATION.to_owned(),
-        user: name.unwrap_or_else(|| number.to_string()),
+        name: name.to_owned(),
+        user: user.unwrap_or_else(|| number.to_string()),
         pid: peer.pid().and_then(|pid| pid.try_into().ok()).unwrap_or(0),
         appl_type: MQAT_UNIX,
         ..Application::default()
@@ -66,7 +66,7 @@ pub(super) async fn serve(
     let Some((_under_way, administration)) = door.enter() else {
         return stream.write_all(b"NO nothing is served\n").await;
     };
-    let who = issuer(stream)?;
+    let who = issuer(stream, APPLICATION)?;
     // It may be one on thousands of objects.
     let carried_out = move || administration.command(who, &text);
     let Some(reply) = tokio::task::spawn_blocking(carried_out).await? else {

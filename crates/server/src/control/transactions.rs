@@ -1,13 +1,18 @@
 //! Units of work over the control socket: one line for each, and decisions about branches.
 //!
-//! Invariant: what is written is read again as it was; what cannot be read is not taken for something else.
+//! Invariants: what is written is read again as it was; what cannot be read is not taken for something else. A decision is that
+//! of the user whose process asks for it, by the kernel's word.
 
 use std::fmt::Write as _;
+use std::io;
 
 use posthaste_admin::{Admin, Decision, Undecided};
 use posthaste_engine::{Outcome, TransactionState, TransactionStatus};
-use posthaste_env::block_on;
 use posthaste_mqi::Xid;
+use tokio::io::AsyncWriteExt;
+
+use super::commands::issuer;
+use super::{ANSWER, Decided, Door};
 
 /// Stands where there is nothing.
 const NOTHING: &str = "-";
@@ -146,20 +151,40 @@ pub(super) fn read_answer(text: &str) -> Option<Vec<TransactionStatus>> {
     all.filter(|all| all.len() == count)
 }
 
+/// What whoever decides here is called.
+const APPLICATION: &str = "rsvmqtrn";
+
 const DONE: &str = "DONE";
 const UNKNOWN: &str = "UNKNOWN";
 
-/// A decision is carried out; on a thread that may wait for the log.
-pub(super) fn decide(admin: &Admin, decision: Decision, number: u64) -> String {
-    match block_on(admin.decide(number, decision)) {
-        Ok(()) => DONE.to_owned(),
-        Err(Undecided::Unknown) => UNKNOWN.to_owned(),
-        Err(Undecided::Refused(why)) => why,
-    }
+/// Has a decision carried out, that of the user whose process asks for it, and answers it.
+pub(super) async fn serve(
+    stream: &mut tokio::net::UnixStream,
+    decision: Decision,
+    number: u64,
+    door: &Door,
+) -> io::Result<()> {
+    let decided = match door.enter() {
+        None => None,
+        Some((_under_way, administration)) => {
+            let who = issuer(stream, APPLICATION)?;
+            // It waits for the log.
+            let decide = move || administration.decide(who, number, decision);
+            tokio::task::spawn_blocking(decide).await?
+        }
+    };
+    let answer = match decided {
+        None => String::new(),
+        Some(Ok(())) => DONE.to_owned(),
+        Some(Err(Undecided::Unknown)) => UNKNOWN.to_owned(),
+        Some(Err(Undecided::Refused(why))) => why,
+    };
+    let line = format!("OK {answer}\n");
+    tokio::time::timeout(ANSWER, stream.write_all(line.as_bytes())).await?
 }
 
 /// What came of a decision. `None`: it was not carried out, because nobody is served yet.
-pub(super) fn read_decided(answer: &str) -> Option<Result<(), Undecided>> {
+pub(super) fn read_decided(answer: &str) -> Option<Decided> {
     match answer {
         "" => None,
         DONE => Some(Ok(())),
