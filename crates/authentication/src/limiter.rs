@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use posthaste_env::Nanos;
+use posthaste_env::{Nanos, site};
 use tokio::sync::Semaphore;
 
 /// Wrong ones in a row.
@@ -26,7 +26,7 @@ const MOST: usize = 100_000;
 /// Who counts as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Origin {
-    /// An address; of IPv6 a site has 64 bits to itself.
+    /// The site of an address.
     Address(IpAddr),
     /// A user of this machine, by his number.
     User(u32),
@@ -35,12 +35,9 @@ pub(crate) enum Origin {
 impl Origin {
     /// Of a connection from an address, which a process of this user has made, if the kernel knows it.
     pub(crate) fn of(address: IpAddr, maker: Option<u32>) -> Origin {
-        match (maker, address.to_canonical()) {
-            (Some(user), _) => Origin::User(user),
-            (None, IpAddr::V6(long)) => {
-                Origin::Address(IpAddr::V6((u128::from(long) >> 64 << 64).into()))
-            }
-            (None, short) => Origin::Address(short),
+        match maker {
+            Some(user) => Origin::User(user),
+            None => Origin::Address(site(address)),
         }
     }
 

@@ -1,13 +1,14 @@
 //! The instances of all channels: by their numbers, and how many each channel has, in all and from each host; and those
 //! on which no application has connected.
 //!
-//! Invariants: the counts are those of the instances. What an admission asks costs the same however many there are;
+//! Invariants: the counts are those of the instances. MAXINSTC counts hosts, and who loses a place for it is of the newcomer's;
+//! for MAXINST it is one of the largest crowd, and of IPv6 a site is one crowd, whatever addresses it uses. What an admission asks costs the same however many there are;
 //! who looks at all of them ([`Instances::all`] is the only way) is counted in verification, so that a test can tell.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use posthaste_env::Nanos;
+use posthaste_env::{Nanos, site};
 use posthaste_net::{HalfOpens, Host};
 
 use crate::instance::Instance;
@@ -17,8 +18,9 @@ use crate::instance::Instance;
 struct Counts {
     in_all: usize,
     per_host: HashMap<Option<Host>, usize>,
-    /// Those on which no application has connected.
+    /// Those on which no application has connected, by host and by site.
     half_open: HalfOpens<Arc<Instance>>,
+    of_sites: HalfOpens<Arc<Instance>>,
 }
 
 /// Which limit of a channel is reached.
@@ -39,6 +41,13 @@ pub(crate) struct Instances {
     pub(crate) looked_at: u64,
 }
 
+impl Counts {
+    fn no_longer_half_open(&mut self, instance: &Instance) {
+        self.half_open.remove(instance.id, instance.host);
+        self.of_sites.remove(instance.id, instance.host.map(site));
+    }
+}
+
 impl Instances {
     /// `now`: when it was admitted.
     pub(crate) fn insert(&mut self, instance: &Arc<Instance>, now: Nanos) {
@@ -47,6 +56,8 @@ impl Instances {
         *counts.per_host.entry(instance.host).or_default() += 1;
         let (id, host) = (instance.id, instance.host);
         counts.half_open.insert(id, host, now, Arc::clone(instance));
+        let site = host.map(site);
+        counts.of_sites.insert(id, site, now, Arc::clone(instance));
         self.by_number.insert(instance.id, Arc::clone(instance));
     }
 
@@ -58,7 +69,7 @@ impl Instances {
         let Some(counts) = self.counts.get_mut(&instance.channel) else {
             return;
         };
-        counts.half_open.remove(instance.id, instance.host);
+        counts.no_longer_half_open(instance);
         counts.in_all -= 1;
         if counts.in_all == 0 {
             self.counts.remove(&instance.channel);
@@ -73,7 +84,7 @@ impl Instances {
     /// An application connects on it: it keeps its place from now on; false if it has lost it already.
     pub(crate) fn establish(&mut self, instance: &Instance) -> bool {
         if let Some(counts) = self.counts.get_mut(&instance.channel) {
-            counts.half_open.remove(instance.id, instance.host);
+            counts.no_longer_half_open(instance);
         }
         self.by_number.contains_key(&instance.id)
     }
@@ -86,10 +97,10 @@ impl Instances {
         full: Full,
         now: Nanos,
     ) -> Option<Arc<Instance>> {
-        let half_open = &self.counts.get(channel)?.half_open;
+        let counts = self.counts.get(channel)?;
         let victim = match full {
-            Full::InAll => half_open.victim(host, now),
-            Full::FromHost => half_open.victim_of(host, now),
+            Full::InAll => counts.of_sites.victim(host.map(site), now),
+            Full::FromHost => counts.half_open.victim_of(host, now),
         };
         victim.map(|(_, instance)| instance)
     }
@@ -109,5 +120,66 @@ impl Instances {
             self.looked_at += self.by_number.len() as u64;
         }
         self.by_number.values().cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use posthaste_net::Traffic;
+
+    use super::*;
+    use crate::instance::Start;
+
+    const SECOND: Nanos = 1_000_000_000;
+
+    fn host(text: &str) -> Option<Host> {
+        text.parse().ok()
+    }
+
+    fn all(from: &[&str]) -> Instances {
+        let mut instances = Instances::default();
+        for (id, from) in (1..).zip(from) {
+            let start = Start {
+                id,
+                channel: "C".to_owned(),
+                conname: (*from).to_owned(),
+                host: host(from),
+                started: 0,
+            };
+            let traffic = Arc::new(Traffic::default());
+            let instance = Instance::new(start, None, &traffic, Waker::noop().clone());
+            instances.insert(&Arc::new(instance), id * SECOND);
+        }
+        instances
+    }
+
+    fn victim(instances: &Instances, newcomer: &str, full: Full) -> Option<u64> {
+        // Later than all of them, of whom none is young.
+        let victim = instances.victim("C", host(newcomer), full, 1_000 * SECOND);
+        victim.map(|instance| instance.id)
+    }
+
+    #[test]
+    fn many_addresses_of_one_site_are_one_crowd() {
+        let site = ["2001:db8::1", "2001:db8::2", "2001:db8::3"];
+        let from = ["192.0.2.1", "192.0.2.1", site[0], site[1], site[2]];
+        let mut instances = all(&from);
+        assert_eq!(victim(&instances, "192.0.2.9", Full::InAll), Some(3));
+        // Its own newcomers take the places of its own.
+        assert_eq!(victim(&instances, "2001:db8::4", Full::InAll), Some(3));
+        // Of one host only its own make room for it.
+        assert_eq!(victim(&instances, site[1], Full::FromHost), Some(4));
+        assert_eq!(victim(&instances, "2001:db8::4", Full::FromHost), None);
+        for id in [3, 4] {
+            let gone = Arc::clone(&instances.by_number[&id]);
+            instances.remove(&gone);
+        }
+        assert_eq!(victim(&instances, "192.0.2.9", Full::InAll), Some(1));
+        assert_eq!(victim(&instances, site[0], Full::FromHost), None);
+        let established = Arc::clone(&instances.by_number[&5]);
+        assert!(instances.establish(&established));
+        assert_eq!(victim(&instances, site[2], Full::FromHost), None);
     }
 }

@@ -38,12 +38,9 @@ pub enum Peer {
 }
 
 impl Peer {
-    /// What limits for each address are counted by: of IPv6 a site has 64 bits to itself, so its addresses are one.
+    /// What limits for each address are counted by.
     pub fn site(&self) -> Option<Host> {
-        match self.host()? {
-            Host::V6(long) => Some(Host::V6((u128::from(long) >> 64 << 64).into())),
-            short => Some(short),
-        }
+        self.host().map(posthaste_env::site)
     }
 
     /// Its address.

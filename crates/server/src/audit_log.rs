@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use parking_lot::{Condvar, Mutex};
 use posthaste_engine::{Application, AuditEvent, AuditKind, Backlog, Operator};
-use posthaste_env::Thread;
+use posthaste_env::{Thread, site};
 use posthaste_mqi::Reason;
 
 use crate::error_log::{Console, ErrorLog, program, user_name};
@@ -39,8 +39,16 @@ type Dated = (Timestamp, AuditEvent);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Source {
     kind: AuditKind,
-    /// The address without its port; none: anybody, because there are too many sources.
+    /// The site of the address, and the user; none: anybody, because there are too many sources.
     from: Option<(String, String)>,
+}
+
+/// What an address counts by; what is none, this machine's own name for itself, as it is.
+fn site_of(conname: &str) -> String {
+    match conname.parse() {
+        Ok(address) => site(address).to_string(),
+        Err(_) => conname.to_owned(),
+    }
 }
 
 impl Source {
@@ -53,7 +61,7 @@ impl Source {
         };
         Source {
             kind: event.kind,
-            from: Some((who.conname.clone(), user)),
+            from: Some((site_of(&who.conname), user)),
         }
     }
 }

@@ -105,6 +105,33 @@ fn each_line_has_each_field() {
     assert_eq!(empty["result"]["name"], "MQRC_NONE");
 }
 
+#[test]
+fn a_site_of_many_addresses_is_one_source() {
+    let of_site = |n: u32| refused(&format!("2001:db8::{n:x}"));
+    let mut events: Vec<_> = (1..=2_000).map(of_site).collect();
+    events.push(refused("2001:db8:0:1::1"));
+    events.push(refused("192.0.2.1"));
+    let all = written(&events);
+    let from = |address: &str| {
+        let lines = all.iter();
+        lines
+            .filter(|line| {
+                line["from"]["address"]
+                    .as_str()
+                    .is_some_and(|from| from.starts_with(address))
+            })
+            .count()
+    };
+    assert_eq!(from("2001:db8::"), 21);
+    assert_eq!((from("2001:db8:0:1::1"), from("192.0.2.1")), (1, 1));
+    let many = all
+        .iter()
+        .filter(|line| line["what"]["because"] == "many sources");
+    assert_eq!(many.count(), 0, "it takes nobody else's place");
+    let repeated = all.iter().filter_map(|line| line["repeated"].as_u64());
+    assert_eq!(repeated.sum::<u64>(), 1_980);
+}
+
 /// Of decisions about branches only those are counted together that one user can cause by himself.
 #[test]
 fn decisions_about_anothers_branches_are_all_written() {
