@@ -16,6 +16,7 @@ mod asynchronous;
 mod connect;
 mod connection;
 mod conversations;
+mod delayed;
 mod error;
 mod event_loop;
 mod exclusive;
