@@ -5,7 +5,7 @@
 
 DATA is the queue manager's folder (qmgrs/QM1), LOG the folder of its recovery log (log/QM1). Prints every object
 definition and, queue by queue in the order of delivery, the messages: number, MsgId, backout count, length and CRC-32
-of the data. Nothing is changed. Exit status 0: all of it could be read; 1: the files are damaged or in use, and
+of the data, and the length of the properties in front of them. Nothing is changed. Exit status 0: all of it could be read; 1: the files are damaged or in use, and
 standard error says what is wrong and where.
 
 Written from files.md, in its order and with its words, to show that the page suffices; it shares nothing with the
@@ -42,8 +42,8 @@ PUT, GET, COMMIT, BACKOUT, OBJECT, DELETED, CLEARED, DISCARDED, CHECKPOINT, PREP
     PUBLISH, PUBLISH_PIECES = range(1, 15)
 FILED = 0  # Where an image has a put of a unit in doubt: its message is in the queue's file.
 # The forms of a descriptor's fields in the order of their bits: a number is that many bytes.
-DESCRIPTOR = [4] * 7 + ["text", 4, 4, 24, 24] + ["text"] * 3 + [32, "text", 4] + ["text"] * 4 + [24] + [4] * 5
-PRIORITY, PERSISTENCE, MSG_ID = 8, 9, 10
+DESCRIPTOR = [4] * 7 + ["text", 4, 4, 24, 24] + ["text"] * 3 + [32, "text", 4] + ["text"] * 4 + [24] + [4] * 6
+PRIORITY, PERSISTENCE, MSG_ID, PROPERTIES = 8, 9, 10, 28
 
 Slot = namedtuple("Slot", "controlled sequence restart acknowledged generation restart_generation file_pages primary secondary "
                   "anchor")
@@ -289,9 +289,9 @@ class QueueManager:
         control = read_control(log_folder)
         anchor = Fields(control.anchor, "the anchor")
         form = anchor.number(4)
-        require(form in (6, 7), f"the anchor has the unknown format {form}")
+        require(form in (6, 7, 8, 9), f"the anchor has the unknown format {form}")
         # Their bodies cannot be read here, but everything else.
-        self.sealed = form == 7
+        self.sealed = form % 2 == 1
         self.read_image(anchor.number(8), control.controlled)
         log = Log(log_folder, control)
         for lsn, payload in log.records():
@@ -323,7 +323,9 @@ class QueueManager:
         path = os.path.join(self.folder, f"checkpoint-{number}.img")
         sections = image_sections(path, number)
         header, catalogue, queues, units = (Fields(sections[kind], path) for kind in (1, 2, 3, 4))
-        header.expect(4, 7 if self.sealed else 6)
+        # Of a release before, until the first checkpoint of this one.
+        form = header.number(4)
+        require(form in ((7, 9) if self.sealed else (6, 8)), f"{path} has the unknown format {form}")
         header.bytes(24)
         controlled = header.number(1) == 1 and controlled
         while catalogue.more():
@@ -487,10 +489,13 @@ class QueueManager:
             found, data = descriptor(body)
             if self.sealed:
                 require(len(data) >= SEAL, f"{queue.name}: message {message.number} is shorter than what seals it")
+            properties = found.get(PROPERTIES, 0)
+            length = len(data) - (SEAL if self.sealed else 0) - properties
+            require(properties >= 0 and length >= 0, f"{queue.name}: message {message.number} is shorter than its properties")
             yield {"number": message.number, "msgid": found.get(MSG_ID, bytes(24)).hex(), "backouts": message.backouts,
-                   "length": len(data) - (SEAL if self.sealed else 0),
-                   "crc32": None if self.sealed else f"{crc32(data):08x}", "expires": expires,
-                   "persistent": message.persistent}
+                   "length": length,
+                   "crc32": None if self.sealed else f"{crc32(data[properties:]):08x}", "expires": expires,
+                   "persistent": message.persistent, "properties": properties}
 
     def listing(self):
         ordered = [self.objects[key] for key in sorted(self.objects)]

@@ -99,7 +99,7 @@ impl FileBodies {
     /// The message as an item of the file.
     pub(crate) fn with_item<T>(&self, message: &Message, write: impl FnOnce(&[&[u8]]) -> T) -> T {
         let mut bytes = message::stored_head(message);
-        let [own, shared] = message.data.parts();
+        let [own, shared] = message.data.stored_parts();
         match &self.cipher {
             None => write(&[&bytes, own, shared]),
             Some(cipher) => {

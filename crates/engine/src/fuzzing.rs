@@ -12,7 +12,7 @@ pub fn stored_message(bytes: &[u8]) {
     if let Some(message) = crate::message::decode_stored(bytes.to_vec()) {
         let mut again = Vec::new();
         crate::message::encode_head(&message, &mut again);
-        again.extend_from_slice(&message.data.whole());
+        again.extend_from_slice(&message.data.stored_parts().concat());
         assert_eq!(crate::message::decode_stored(again), Some(message));
     }
 }

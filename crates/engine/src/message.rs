@@ -6,6 +6,7 @@
 //! * the compact form holds exactly the descriptor fields that differ from the default, so that a
 //!   typical descriptor costs some 150 bytes instead of 364; a descriptor that stands beside another
 //!   is held by what it differs in from that one;
+//! * how many bytes of what is stored behind a descriptor are properties (`message_data.rs`) stands with it;
 //! * `decode(encode(m)) == m` for every message.
 
 use bytes::Bytes;
@@ -36,7 +37,7 @@ impl Message {
 
     /// Bytes it occupies in a queue buffer.
     pub(crate) fn size(&self) -> usize {
-        size_of::<Message>() + self.data.len()
+        size_of::<Message>() + self.data.stored_len()
     }
 
     /// Whether it has to be told when it expires, and the telling must not be lost.
@@ -80,6 +81,9 @@ static PLAIN: Md = Md {
     msg_flags: 0,
     original_length: -1,
 };
+
+/// Fields of the compact form.
+const FIELDS: u32 = 29;
 
 /// Writes descriptor fields that differ from those of another descriptor, each announced by its bit.
 struct Sparse<'a> {
@@ -133,17 +137,22 @@ impl<'a> Sparse<'a> {
     }
 
     fn finish(self) {
+        debug_assert_eq!(self.bit, FIELDS);
         self.out[self.at..self.at + 4].copy_from_slice(&self.mask.to_le_bytes());
     }
 }
 
-/// Appends the compact form of a descriptor.
-pub(crate) fn encode_md(md: &Md, out: &mut Vec<u8>) {
-    encode_difference(md, &PLAIN, out);
+/// Appends the compact form of a descriptor. `properties`: bytes of properties in front of the data.
+pub(crate) fn encode_md(md: &Md, properties: usize, out: &mut Vec<u8>) {
+    encode_difference((md, properties), (&PLAIN, 0), out);
 }
 
-/// Appends what a descriptor differs in from another.
-pub(crate) fn encode_difference(md: &Md, base: &Md, out: &mut Vec<u8>) {
+/// Appends what a descriptor, and the bytes of properties in front of the data, differ in from others.
+pub(crate) fn encode_difference(
+    (md, properties): (&Md, usize),
+    (base, of_base): (&Md, usize),
+    out: &mut Vec<u8>,
+) {
     let mut s = Sparse::new(out);
     s.int(md.version, base.version);
     s.int(md.report, base.report);
@@ -173,6 +182,8 @@ pub(crate) fn encode_difference(md: &Md, base: &Md, out: &mut Vec<u8>) {
     s.int(md.msg_flags, base.msg_flags);
     s.int(md.original_length, base.original_length);
     s.int(md.backout_count, base.backout_count);
+    // A header is never as long as that.
+    s.int(properties as i32, of_base as i32);
     s.finish();
 }
 
@@ -224,18 +235,27 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads a descriptor; returns it with the bytes that follow it. `None`: not a descriptor.
-pub(crate) fn decode_md(bytes: &[u8]) -> Option<(Md, &[u8])> {
-    decode_difference(&PLAIN, bytes)
+/// A descriptor, how many bytes of properties are in front of the data, and the bytes that follow the two.
+pub(crate) type Described<'a> = (Md, usize, &'a [u8]);
+
+/// Reads a descriptor. `None`: not a descriptor.
+pub(crate) fn decode_md(bytes: &[u8]) -> Option<Described<'_>> {
+    decode_difference((&PLAIN, 0), bytes)
 }
 
-/// Reads a descriptor that is written as what it differs in from another; returns it with the bytes that follow it.
-/// `None`: these bytes are no such thing.
-pub(crate) fn decode_difference<'a>(base: &Md, bytes: &'a [u8]) -> Option<(Md, &'a [u8])> {
+/// Reads a descriptor that is written as what it differs in from another. `None`: these bytes are no such thing.
+pub(crate) fn decode_difference<'a>(
+    (base, of_base): (&Md, usize),
+    bytes: &'a [u8],
+) -> Option<Described<'a>> {
     let (mask, rest) = bytes.split_at_checked(4)?;
+    let mask = u32::from_le_bytes(mask.try_into().ok()?);
+    if mask >> FIELDS != 0 {
+        return None;
+    }
     let mut r = Reader {
         bytes: rest,
-        mask: u32::from_le_bytes(mask.try_into().ok()?),
+        mask,
         bit: 0,
     };
     let md = Md {
@@ -268,27 +288,28 @@ pub(crate) fn decode_difference<'a>(base: &Md, bytes: &'a [u8]) -> Option<(Md, &
         original_length: r.int(base.original_length)?,
         backout_count: r.int(base.backout_count)?,
     };
-    Some((md, r.bytes))
+    let properties = usize::try_from(r.int(i32::try_from(of_base).ok()?)?).ok()?;
+    Some((md, properties, r.bytes))
 }
 
-/// Appends what a queue file holds in front of the data of a message.
+/// Appends what a queue file holds in front of what is stored of a message's data.
 pub(crate) fn encode_head(message: &Message, out: &mut Vec<u8>) {
     out.extend_from_slice(&message.seq.to_le_bytes());
     out.extend_from_slice(&message.expires.to_le_bytes());
     out.extend_from_slice(&message.lsn.0.to_le_bytes());
-    encode_md(&message.md, out);
+    encode_md(&message.md, message.data.properties().len(), out);
 }
 
-/// What a queue file holds in front of the data of a message.
+/// What a queue file holds in front of what is stored of a message's data.
 pub(crate) fn stored_head(message: &Message) -> Vec<u8> {
     let mut head = Vec::with_capacity(256);
     encode_head(message, &mut head);
     head
 }
 
-/// Where in what a queue file holds of a message its data begin. `None`: these bytes are not a message.
+/// Where in what a queue file holds of a message what is stored of its data begins. `None`: these bytes are not a message.
 pub(crate) fn before_body(bytes: &[u8]) -> Option<usize> {
-    let (_, rest) = decode_md(bytes.get(24..)?)?;
+    let (_, _, rest) = decode_md(bytes.get(24..)?)?;
     Some(bytes.len() - rest.len())
 }
 
@@ -299,11 +320,11 @@ pub(crate) fn decode_stored(bytes: Vec<u8>) -> Option<Message> {
     let seq = u64::from_le_bytes(word(0)?);
     let expires = i64::from_le_bytes(word(8)?);
     let lsn = Lsn(u64::from_le_bytes(word(16)?));
-    let (md, rest) = decode_md(bytes.get(24..)?)?;
+    let (md, properties, rest) = decode_md(bytes.get(24..)?)?;
     let head = total - rest.len();
     Some(Message {
         md,
-        data: Bytes::from(bytes).slice(head..).into(),
+        data: MessageData::from(Bytes::from(bytes).slice(head..)).restored(properties)?,
         seq,
         expires,
         lsn,
@@ -341,11 +362,26 @@ mod tests {
 
     #[test]
     fn stored_form_round_trips() {
-        let message = sample();
+        let plain = sample();
+        let with_properties = Message {
+            data: plain.data.with_properties("<mqps/>"),
+            ..plain.clone()
+        };
+        for message in [plain, with_properties] {
+            let mut bytes = Vec::new();
+            encode_head(&message, &mut bytes);
+            bytes.extend_from_slice(&message.data.stored_parts().concat());
+            assert_eq!(decode_stored(bytes).as_ref(), Some(&message));
+        }
+    }
+
+    #[test]
+    fn fields_that_nobody_knows_are_refused() {
         let mut bytes = Vec::new();
-        encode_head(&message, &mut bytes);
-        bytes.extend_from_slice(&message.data.whole());
-        assert_eq!(decode_stored(bytes).as_ref(), Some(&message));
+        encode_md(&PLAIN, 0, &mut bytes);
+        assert!(decode_md(&bytes).is_some());
+        bytes[3] = 1 << 5;
+        assert_eq!(decode_md(&bytes), None);
     }
 
     #[test]
@@ -367,18 +403,27 @@ mod tests {
         other.format = Chars::from_bytes(*b"MQ\0tail\0");
         other.priority = 0;
         let different = 4 + 24 + 1 + (1 + 8) + 4;
-        for (md, length) in [(&base, Some(4)), (&other, Some(different)), (&PLAIN, None)] {
+        for (md, properties, length) in [
+            (&base, 7, Some(4)),
+            (&base, 0, Some(8)),
+            (&other, 7, Some(different)),
+            (&PLAIN, 0, None),
+        ] {
             let mut bytes = Vec::new();
-            encode_difference(md, &base, &mut bytes);
+            encode_difference((md, properties), (&base, 7), &mut bytes);
             assert!(
                 length.is_none_or(|length| length == bytes.len()),
                 "{bytes:?}"
             );
-            let (read, rest) = decode_difference(&base, &bytes).unwrap();
-            assert_eq!((&read, rest), (md, &[][..]));
+            let (read, of_read, rest) = decode_difference((&base, 7), &bytes).unwrap();
+            assert_eq!((&read, of_read, rest), (md, properties, &[][..]));
             assert_eq!(read.format.as_bytes(), md.format.as_bytes());
             for length in 0..bytes.len() {
-                assert_eq!(decode_difference(&base, &bytes[..length]), None, "{length}");
+                assert_eq!(
+                    decode_difference((&base, 7), &bytes[..length]),
+                    None,
+                    "{length}"
+                );
             }
         }
     }
@@ -386,7 +431,7 @@ mod tests {
     #[test]
     fn a_plain_descriptor_is_small() {
         let mut bytes = Vec::new();
-        encode_md(&sample().md, &mut bytes);
+        encode_md(&sample().md, 0, &mut bytes);
         assert!(bytes.len() < 100, "{}", bytes.len());
     }
 }

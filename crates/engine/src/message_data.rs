@@ -1,6 +1,8 @@
-//! What a message carries: the application's bytes.
+//! What a message carries: the application's bytes, and the properties of a publication that came without a header for them.
 //!
 //! Invariants:
+//! * Those properties are kept in front of everything and are no part of the data: no length counts them, and only who asks
+//!   for properties is shown them. They do not go along when a header is put in front of the data or taken off.
 //! * Messages that differ in a header only (dead letters of a publication, the folder of publish/subscribe, the header of a
 //!   transmission queue) share what is behind it, in memory and in the log (`record`, `Publish`).
 //! * Equal by the bytes, wherever they lie.
@@ -20,7 +22,7 @@ pub(crate) fn bytes_together<'a>(all: impl Iterator<Item = &'a MessageData>) -> 
     let mut last: Option<&MessageData> = None;
     for data in all {
         if last.is_none_or(|last| !last.is_same(data)) {
-            heads += data.head().len();
+            heads += data.own().len();
         }
         let shared = longest.entry(data.end()).or_insert(0);
         *shared = data.shared.len().max(*shared);
@@ -32,20 +34,27 @@ pub(crate) fn bytes_together<'a>(all: impl Iterator<Item = &'a MessageData>) -> 
 /// The data of a message: what others may share, behind a header of its own if it has one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MessageData {
-    head: Option<Arc<[u8]>>,
+    /// Properties, and a header behind them.
+    own: Option<Arc<[u8]>>,
+    /// Bytes that the properties are of that: the text of a folder, in UTF-8.
+    properties: usize,
     /// Never longer than what it shares, and always its end.
     shared: Bytes,
 }
 
 impl From<Bytes> for MessageData {
     fn from(shared: Bytes) -> Self {
-        MessageData { head: None, shared }
+        MessageData {
+            own: None,
+            properties: 0,
+            shared,
+        }
     }
 }
 
 impl PartialEq for MessageData {
     fn eq(&self, other: &Self) -> bool {
-        self.whole() == other.whole()
+        self.properties() == other.properties() && self.whole() == other.whole()
     }
 }
 
@@ -54,23 +63,76 @@ impl MessageData {
     pub(crate) fn behind(&self, header: &[u8]) -> MessageData {
         let head = [header, self.head()].concat();
         MessageData {
-            head: Some(head.into()),
+            own: Some(head.into()),
+            properties: 0,
             shared: self.shared.clone(),
         }
     }
 
+    /// The same with these properties, the text of a folder.
+    pub(crate) fn with_properties(&self, folder: &str) -> MessageData {
+        let own: Arc<[u8]> = match self.head() {
+            [] => folder.as_bytes().into(),
+            head => [folder.as_bytes(), head].concat().into(),
+        };
+        MessageData {
+            own: Some(own),
+            properties: folder.len(),
+            shared: self.shared.clone(),
+        }
+    }
+
+    /// What was stored: so many bytes of it are properties. `None`: it is shorter, or these are no text.
+    pub(crate) fn restored(self, properties: usize) -> Option<MessageData> {
+        if properties == 0 {
+            return Some(self);
+        }
+        let data = match self.own {
+            Some(_) => MessageData { properties, ..self },
+            None => MessageData {
+                own: Some(self.shared.get(..properties)?.into()),
+                properties,
+                ..self.after(properties)
+            },
+        };
+        let text = data.own().get(..properties)?;
+        str::from_utf8(text).is_ok().then_some(data)
+    }
+
+    fn own(&self) -> &[u8] {
+        self.own.as_deref().unwrap_or_default()
+    }
+
+    /// Properties that are no part of the data, as the text of a folder; mostly none.
+    pub(crate) fn properties(&self) -> &[u8] {
+        self.own().get(..self.properties).unwrap_or_default()
+    }
+
     fn head(&self) -> &[u8] {
-        self.head.as_deref().unwrap_or_default()
+        self.own().get(self.properties..).unwrap_or_default()
     }
 
     /// Where a header is found if the data begin with one: its own, or what is in front of all.
     pub(crate) fn front(&self) -> &[u8] {
-        self.head.as_deref().unwrap_or(&self.shared)
+        match self.head() {
+            [] => &self.shared,
+            head => head,
+        }
     }
 
     /// Both, in their order.
     pub(crate) fn parts(&self) -> [&[u8]; 2] {
         [self.head(), &self.shared]
+    }
+
+    /// What is stored of it: properties and data.
+    pub(crate) fn stored_parts(&self) -> [&[u8]; 2] {
+        [self.own(), &self.shared]
+    }
+
+    /// Bytes of that.
+    pub(crate) fn stored_len(&self) -> usize {
+        self.own().len() + self.shared.len()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -79,7 +141,7 @@ impl MessageData {
 
     /// All, if it lies in one piece.
     pub(crate) fn in_one_piece(&self) -> Option<&Bytes> {
-        self.head.is_none().then_some(&self.shared)
+        self.head().is_empty().then_some(&self.shared)
     }
 
     /// In one piece.
@@ -89,9 +151,10 @@ impl MessageData {
 
     /// At most so many bytes from the beginning, in one piece.
     pub(crate) fn up_to(&self, most: usize) -> Bytes {
-        let Some(head) = &self.head else {
+        let head = self.head();
+        if head.is_empty() {
             return self.shared.slice(..self.shared.len().min(most));
-        };
+        }
         let of_head = head.len().min(most);
         let of_shared = self.shared.len().min(most - of_head);
         Bytes::from([&head[..of_head], &self.shared[..of_shared]].concat())
@@ -102,7 +165,8 @@ impl MessageData {
         match self.head().split_at_checked(bytes) {
             Some((_, &[])) => self.shared.clone().into(),
             Some((_, rest)) => MessageData {
-                head: Some(rest.into()),
+                own: Some(rest.into()),
+                properties: 0,
                 shared: self.shared.clone(),
             },
             None => {
@@ -116,15 +180,17 @@ impl MessageData {
         }
     }
 
-    /// Whether the two have one header and share one body, and are not only equal.
+    /// Whether the two have one header and the same properties and share one body, and are not only equal.
     pub(crate) fn is_same(&self, other: &MessageData) -> bool {
         let (one, two) = (&self.shared, &other.shared);
-        let heads = match (&self.head, &other.head) {
+        let own = match (&self.own, &other.own) {
             (None, None) => true,
-            (Some(head), Some(other)) => Arc::ptr_eq(head, other),
+            (Some(own), Some(of_other)) => {
+                Arc::ptr_eq(own, of_other) && self.properties == other.properties
+            }
             _ => false,
         };
-        heads && one.as_ptr() == two.as_ptr() && one.len() == two.len()
+        own && one.as_ptr() == two.as_ptr() && one.len() == two.len()
     }
 
     /// Where the body ends in memory; none: it has none. Bodies that end together are one, and the end of one.
@@ -135,6 +201,7 @@ impl MessageData {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -153,6 +220,40 @@ mod tests {
         assert_eq!(one, MessageData::from(one.whole()));
         assert_ne!(one, plain);
         assert_eq!((one.end(), one.end()), (plain.end(), one.after(8).end()));
+    }
+
+    #[test]
+    fn properties_are_stored_and_no_part_of_the_data() {
+        let plain = MessageData::from(Bytes::from_static(b"body"));
+        let with = plain.with_properties("text");
+        assert_eq!((with.len(), with.stored_len()), (4, 8));
+        assert_eq!(
+            (with.properties(), with.front()),
+            (&b"text"[..], &b"body"[..])
+        );
+        assert_eq!(with.parts(), [&b""[..], b"body"]);
+        assert_eq!(with.stored_parts(), [b"text", b"body"]);
+        assert_eq!(with.in_one_piece(), plain.in_one_piece());
+        assert_eq!((with.up_to(2), with.end()), (plain.up_to(2), plain.end()));
+        assert!(with != plain && !with.is_same(&plain) && with.is_same(&with.clone()));
+        assert!(with.after(0).is_same(&plain), "none where a header is off");
+        let headed = plain.behind(b"head").with_properties("text");
+        assert_eq!(headed.parts(), [b"head", b"body"]);
+        assert_eq!(headed.behind(b"1"), plain.behind(b"1head"));
+        assert_eq!(
+            bytes_together([&plain, &with, &headed].into_iter()),
+            4 + 4 + 8
+        );
+
+        let stored = MessageData::from(Bytes::from(with.stored_parts().concat()));
+        assert_eq!(stored.clone().restored(4), Some(with));
+        assert_eq!(stored.clone().restored(0), Some(stored.clone()));
+        assert_eq!(stored.restored(9), None);
+        let in_two = plain.behind(b"text");
+        assert_eq!(in_two.clone().restored(4).unwrap().properties(), b"text");
+        assert_eq!(in_two.restored(5), None, "beyond what is its own");
+        let no_text = MessageData::from(Bytes::from_static(b"\xffbody"));
+        assert_eq!(no_text.restored(1), None);
     }
 
     #[test]

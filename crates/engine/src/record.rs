@@ -44,6 +44,8 @@ pub(crate) enum Record<'a> {
         seq: u64,
         expires: i64,
         md: Box<Md>,
+        /// Bytes of properties in front of the data.
+        properties: usize,
         data: &'a [u8],
     },
     /// Messages on several queues that share a body, or pieces of it; see [decision 019](../../../docs/decisions/019-publications-are-logged-once.md).
@@ -146,6 +148,8 @@ pub(crate) struct Destination {
     /// Which of the bodies it has.
     pub(crate) body: usize,
     pub(crate) md: Md,
+    /// Bytes of properties in front of the data; they are of the body's header.
+    pub(crate) properties: usize,
 }
 
 /// How often a persistent message was backed out, absolutely.
@@ -171,39 +175,41 @@ const FORGOTTEN: u8 = 12;
 const PUBLISH: u8 = 13;
 const PUBLISH_PIECES: u8 = 14;
 
-/// Everything of a `Put` record but the data, which is appended as a part of its own.
+/// Everything of a `Put` record but what is stored of the data, which is appended as a part of its own. With the descriptor:
+/// how many bytes of that are properties.
 pub(crate) fn put_head(
     out: &mut Vec<u8>,
     uow: UowId,
     queue: QueueId,
     seq: u64,
     expires: i64,
-    md: &Md,
+    (md, properties): (&Md, usize),
 ) {
     out.push(PUT);
     out.extend_from_slice(&uow.to_le_bytes());
     out.extend_from_slice(&queue.to_le_bytes());
     out.extend_from_slice(&seq.to_le_bytes());
     out.extend_from_slice(&expires.to_le_bytes());
-    message::encode_md(md, out);
+    message::encode_md(md, properties, out);
 }
 
 /// A `Publish` record but for headers and pieces, which are appended behind it as parts of their own, in their order: made
 /// destination by destination.
 pub(crate) struct PublishHead<'a> {
     out: &'a mut Vec<u8>,
-    base: &'a Md,
+    base: (&'a Md, usize),
     /// Where the number of destinations stands.
     count_at: usize,
     count: u32,
 }
 
 impl<'a> PublishHead<'a> {
-    /// `base`: the descriptor that those of the destinations are told by their differences from.
+    /// `base`: the descriptor, and the bytes of properties in front of the data, that those of the destinations are told by their
+    /// differences from.
     pub(crate) fn new(
         out: &'a mut Vec<u8>,
         uow: UowId,
-        base: &'a Md,
+        base: (&'a Md, usize),
         bodies: &[Body<'_>],
         pieces: &[&[u8]],
     ) -> Self {
@@ -214,7 +220,7 @@ impl<'a> PublishHead<'a> {
         let plain = bodies.len() == pieces.len() && bodies.iter().enumerate().all(whole);
         out.push(if plain { PUBLISH } else { PUBLISH_PIECES });
         out.extend_from_slice(&uow.to_le_bytes());
-        message::encode_md(base, out);
+        message::encode_md(base.0, base.1, out);
         let mut number = |number: usize| out.extend_from_slice(&(number as u32).to_le_bytes());
         if !plain {
             number(bodies.len());
@@ -237,13 +243,20 @@ impl<'a> PublishHead<'a> {
     }
 
     /// `body`: which of the bodies it has.
-    pub(crate) fn add(&mut self, queue: QueueId, seq: u64, expires: i64, body: usize, md: &Md) {
+    pub(crate) fn add(
+        &mut self,
+        queue: QueueId,
+        seq: u64,
+        expires: i64,
+        body: usize,
+        described: (&Md, usize),
+    ) {
         self.count += 1;
         self.out.extend_from_slice(&queue.to_le_bytes());
         self.out.extend_from_slice(&seq.to_le_bytes());
         self.out.extend_from_slice(&expires.to_le_bytes());
         self.out.extend_from_slice(&(body as u32).to_le_bytes());
-        message::encode_difference(md, self.base, self.out);
+        message::encode_difference(described, self.base, self.out);
     }
 
     pub(crate) fn finish(self) {
@@ -407,13 +420,14 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
         PUT => {
             let (uow, queue, seq) = (f.u64()?, f.u64()?, f.u64()?);
             let expires = i64::from_le_bytes(f.take()?);
-            let (md, data) = message::decode_md(f.0)?;
+            let (md, properties, data) = message::decode_md(f.0)?;
             return Some(Record::Put {
                 uow,
                 queue,
                 seq,
                 expires,
                 md: Box::new(md),
+                properties,
                 data,
             });
         }
@@ -469,7 +483,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
 pub(crate) fn before_bodies(bytes: &[u8]) -> Option<Option<usize>> {
     let (tag, rest) = bytes.split_first()?;
     let bodies = match *tag {
-        PUT => message::decode_md(rest.get(4 * 8..)?)?.1,
+        PUT => message::decode_md(rest.get(4 * 8..)?)?.2,
         PUBLISH | PUBLISH_PIECES => published_head(Fields(rest), *tag == PUBLISH_PIECES)?.rest.0,
         _ => return Some(None),
     };
@@ -489,7 +503,7 @@ struct PublishedHead<'a> {
 /// `pieces`: its bodies say which piece each of them ends with; else each is one.
 fn published_head(mut f: Fields<'_>, pieces: bool) -> Option<PublishedHead<'_>> {
     let uow = f.u64()?;
-    let (base, rest) = message::decode_md(f.0)?;
+    let (base, of_base, rest) = message::decode_md(f.0)?;
     f.0 = rest;
     let mut shapes = Vec::new();
     if pieces {
@@ -511,7 +525,7 @@ fn published_head(mut f: Fields<'_>, pieces: bool) -> Option<PublishedHead<'_>> 
         let (queue, seq) = (f.u64()?, f.u64()?);
         let expires = i64::from_le_bytes(f.take()?);
         let body = f.number()?;
-        let (md, rest) = message::decode_difference(&base, f.0)?;
+        let (md, properties, rest) = message::decode_difference((&base, of_base), f.0)?;
         f.0 = rest;
         destinations.push(Destination {
             queue,
@@ -519,6 +533,7 @@ fn published_head(mut f: Fields<'_>, pieces: bool) -> Option<PublishedHead<'_>> 
             expires,
             body: Some(body).filter(|body| *body < shapes.len())?,
             md,
+            properties,
         });
     }
     Some(PublishedHead {
@@ -660,7 +675,7 @@ mod tests {
             "the global part is cut"
         );
         let mut put = Vec::new();
-        put_head(&mut put, 1, 2, 3, 4, &Md::default());
+        put_head(&mut put, 1, 2, 3, 4, (&Md::default(), 2));
         put.extend_from_slice(b"data");
         assert_eq!(before_bodies(&put), Some(Some(put.len() - 4)));
         assert_eq!(before_bodies(&put[..20]), None);
@@ -672,6 +687,7 @@ mod tests {
                 seq: 3,
                 expires: 4,
                 md,
+                properties: 2,
                 data: b"data",
             }) => assert_eq!(*md, Md::default()),
             other => panic!("{other:?}"),
@@ -693,6 +709,7 @@ mod tests {
                 correl_id: [correl; 24],
                 ..base.clone()
             },
+            properties: 1,
         };
         let destinations = || vec![to(2, 70, 0, 0, 0), to(3, 71, 5, 0, 1), to(3, 72, -6, 1, 2)];
         let body = |head, piece, from| Body { head, piece, from };
@@ -707,15 +724,21 @@ mod tests {
         ];
         for (tag, bodies, more) in forms {
             let mut bytes = Vec::new();
-            let mut head = PublishHead::new(&mut bytes, 9, &base, &bodies, &pieces());
+            let mut head = PublishHead::new(&mut bytes, 9, (&base, 1), &bodies, &pieces());
             for to in &destinations() {
-                head.add(to.queue, to.seq, to.expires, to.body, &to.md);
+                head.add(
+                    to.queue,
+                    to.seq,
+                    to.expires,
+                    to.body,
+                    (&to.md, to.properties),
+                );
             }
             head.finish();
             assert_eq!(bytes[0], tag);
             assert_eq!(
                 bytes.len(),
-                1 + 8 + (4 + 2 * 4) + 4 + 2 * 4 + 4 + 3 * DESTINATION + 2 * 24 + more,
+                1 + 8 + (4 + 3 * 4) + 4 + 2 * 4 + 4 + 3 * DESTINATION + 2 * 24 + more,
                 "a message costs little beside the body"
             );
             bodies
@@ -748,8 +771,8 @@ mod tests {
     fn what_no_publication_can_have_is_not_believed() {
         let none = |bodies: &[Body<'_>], pieces: &[&[u8]], body| {
             let (mut bytes, md) = (Vec::new(), Md::default());
-            let mut head = PublishHead::new(&mut bytes, 9, &md, bodies, pieces);
-            head.add(1, 2, 0, body, &md);
+            let mut head = PublishHead::new(&mut bytes, 9, (&md, 0), bodies, pieces);
+            head.add(1, 2, 0, body, (&md, 0));
             head.finish();
             bytes
         };

@@ -194,10 +194,10 @@ pub(crate) fn append_put(
         routed.queue.id,
         seq,
         message.expires,
-        &message.md,
+        described(routed),
     );
-    let bytes = head.len() + message.data.len();
-    let [own, shared] = message.data.parts();
+    let bytes = head.len() + message.data.stored_len();
+    let [own, shared] = message.data.stored_parts();
     let appended = match &qm.home.cipher {
         None => qm.log.append_owing(class, &[&head, own, shared], owing),
         Some(cipher) => {
@@ -207,6 +207,12 @@ pub(crate) fn append_put(
     };
     keep(head);
     appended.map_err(|error| refused(qm, bytes, error))
+}
+
+/// The descriptor of a message, and how many bytes of properties are in front of its data.
+fn described(routed: &RoutedMessage) -> (&Md, usize) {
+    let message = &routed.message;
+    (&message.md, message.data.properties().len())
 }
 
 /// Why a record of so many bytes was not appended: one that would not fit into an empty log is not waited for.
@@ -223,7 +229,7 @@ fn bodies<'a>(all: impl Iterator<Item = &'a MessageData>) -> (Vec<Body<'a>>, Vec
     let (mut bodies, mut pieces) = (Vec::new(), Vec::<&[u8]>::new());
     let mut by_end = BTreeMap::new();
     for data in all {
-        let [head, shared] = data.parts();
+        let [head, shared] = data.stored_parts();
         let piece = *by_end.entry(data.end()).or_insert(pieces.len());
         match pieces.get_mut(piece) {
             None => pieces.push(shared),
@@ -255,11 +261,12 @@ pub(crate) fn append_all(
     let (bodies, pieces) = bodies(same.clone().map(|all| &all[0].0.message.data));
     let mut head = HEAD.take();
     head.clear();
-    let mut publish = PublishHead::new(&mut head, uow, &first.0.message.md, &bodies, &pieces);
+    let base = described(first.0);
+    let mut publish = PublishHead::new(&mut head, uow, base, &bodies, &pieces);
     for (body, all) in same.enumerate() {
         for (routed, seq) in all {
-            let message = &routed.message;
-            publish.add(routed.queue.id, *seq, message.expires, body, &message.md);
+            let expires = routed.message.expires;
+            publish.add(routed.queue.id, *seq, expires, body, described(routed));
         }
     }
     publish.finish();

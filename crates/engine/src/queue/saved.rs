@@ -215,6 +215,6 @@ pub(crate) fn write_message(
 
 /// The room that a message takes in the file.
 pub(crate) fn room_of(bodies: &FileBodies, message: &Message) -> u64 {
-    let bytes = HEADER + stored_head(message).len() + message.data.len() + bodies.overhead();
+    let bytes = HEADER + stored_head(message).len() + message.data.stored_len() + bodies.overhead();
     bytes.next_multiple_of(BLOCK) as u64
 }

@@ -149,20 +149,15 @@ impl<'a> Replay<'a> {
                 seq,
                 expires,
                 md,
+                properties,
                 data,
             } => {
-                let message = || {
-                    message(
-                        start,
-                        seq,
-                        expires,
-                        *md,
-                        Bytes::copy_from_slice(data).into(),
-                    )
-                };
+                let data = MessageData::from(Bytes::copy_from_slice(data)).restored(properties);
+                let data = data.ok_or_else(|| nonsense("properties"))?;
+                let message = || message(start, seq, expires, *md, data);
                 self.redo_put(uow, queue, seq, message);
             }
-            Record::Publish(publication) => self.redo_publication(start, publication),
+            Record::Publish(publication) => self.redo_publication(start, publication)?,
             Record::Get {
                 uow: 0, queue, seq, ..
             }
@@ -226,7 +221,11 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn redo_publication(&mut self, start: Lsn, publication: Publication<'_>) {
+    fn redo_publication(
+        &mut self,
+        start: Lsn,
+        publication: Publication<'_>,
+    ) -> Result<(), StartError> {
         let Publication {
             uow,
             mut destinations,
@@ -247,10 +246,12 @@ impl<'a> Replay<'a> {
             destinations.truncate(destinations.len() / 2);
         }
         for to in destinations {
-            let data = bodies[to.body].clone();
+            let data = bodies[to.body].clone().restored(to.properties);
+            let data = data.ok_or_else(|| nonsense("properties"))?;
             let message = || message(start, to.seq, to.expires, to.md, data);
             self.redo_put(uow, to.queue, to.seq, message);
         }
+        Ok(())
     }
 
     fn commit(&mut self, mut unit: Vec<Pending>) {

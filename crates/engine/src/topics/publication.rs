@@ -8,8 +8,8 @@
 //!   publisher's. Each copy has a MsgId of its own, unless the publisher has given one.
 //! * Copies whose data are the same share them, and stand beside each other.
 //! * Properties of publish/subscribe are in a folder `mqps` of an MQRFH2: where the subscription asks for that header,
-//!   and where the message has one already, in which case its own. A message without it stays as it was published:
-//!   its getter would not be shown the properties of another form either (PROPCTL(COMPAT)).
+//!   and where the message has one already, in which case its own. A message without it stays as it was published, and the
+//!   folder is beside its data (`message_data.rs`): who gets it decides whether he is shown it (`property_control.rs`).
 
 use std::collections::BTreeMap;
 
@@ -66,6 +66,14 @@ impl Form {
         Form {
             data: data.behind(&head),
             format: Chars::new(MQFMT_RF_HEADER_2),
+            ..*self
+        }
+    }
+
+    /// The same data, with a folder beside them.
+    fn beside_folder(&self, folder: &str) -> Form {
+        Form {
+            data: self.data.with_properties(folder),
             ..*self
         }
     }
@@ -155,7 +163,8 @@ const TOPIC: &str = "<mqps><Top>";
 /// The folder of publish/subscribe: the topic string, what the subscription was made with, and whether it is a retained
 /// publication that is sent later.
 fn folder(topic: &str, user_data: &str, retained: bool) -> String {
-    let mut text = String::from(TOPIC);
+    let mut text = String::with_capacity(topic.len() + user_data.len() + 64);
+    text.push_str(TOPIC);
     escaped(topic, &mut text);
     text.push_str("</Top>");
     if !user_data.is_empty() {
@@ -180,8 +189,9 @@ pub(crate) struct Forms<'a> {
     /// Its header and what is behind it, once they are needed: all forms share that.
     taken_apart: Option<(Rfh2, MessageData)>,
     with_folder: Vec<Form>,
-    /// Which of those it is, by the user data in it.
-    by_user_data: BTreeMap<String, usize>,
+    /// Which of those it is, by where the folder is, and the user data in it; first, of those without.
+    without_user_data: [Option<usize>; 2],
+    by_user_data: [BTreeMap<String, usize>; 2],
 }
 
 impl<'a> Forms<'a> {
@@ -194,36 +204,53 @@ impl<'a> Forms<'a> {
             published,
             taken_apart: None,
             with_folder: Vec::new(),
-            by_user_data: BTreeMap::new(),
+            without_user_data: [None; 2],
+            by_user_data: Default::default(),
         }
     }
 
     /// The form for a subscription; and which one it is.
     pub(crate) fn of(&mut self, subscription: &Subscription) -> (usize, &Form) {
-        let needs_folder = match subscription.properties {
+        let in_header = match subscription.properties {
             PublishProperties::Rfh2 => true,
             PublishProperties::MessageProperties => self.has_header,
-            PublishProperties::None | PublishProperties::Compatibility => false,
-        };
-        if !needs_folder {
-            return (0, &self.published);
-        }
-        let user_data = &subscription.user_data;
-        let at = match self.by_user_data.get(user_data) {
-            Some(at) => *at,
-            None => {
-                let folder = folder(self.topic, user_data, self.retained);
-                let published = &self.published;
-                let parts = self
-                    .taken_apart
-                    .get_or_insert_with(|| published.taken_apart());
-                self.with_folder.push(published.with_folder(parts, folder));
-                let at = self.with_folder.len() - 1;
-                self.by_user_data.insert(user_data.clone(), at);
-                at
+            PublishProperties::None | PublishProperties::Compatibility => {
+                return (0, &self.published);
             }
         };
+        let user_data = &subscription.user_data;
+        let place = usize::from(in_header);
+        let known = match user_data.as_str() {
+            "" => self.without_user_data[place],
+            some => self.by_user_data[place].get(some).copied(),
+        };
+        let at = known.unwrap_or_else(|| {
+            let at = self.make(user_data, in_header);
+            match user_data.as_str() {
+                "" => self.without_user_data[place] = Some(at),
+                some => {
+                    self.by_user_data[place].insert(some.to_owned(), at);
+                }
+            }
+            at
+        });
         (at + 1, &self.with_folder[at])
+    }
+
+    /// Makes the form with a folder that says this, and says which one it is of those.
+    fn make(&mut self, user_data: &str, in_header: bool) -> usize {
+        let folder = folder(self.topic, user_data, self.retained);
+        let published = &self.published;
+        let form = match in_header {
+            true => {
+                let parts = &mut self.taken_apart;
+                let parts = parts.get_or_insert_with(|| published.taken_apart());
+                published.with_folder(parts, folder)
+            }
+            false => published.beside_folder(&folder),
+        };
+        self.with_folder.push(form);
+        self.with_folder.len() - 1
     }
 }
 

@@ -26,7 +26,8 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, MsgToken, Name, Reason};
 
 use super::get::{check_options, descriptor};
-use super::{Done, Got, conversion, property_control};
+use super::property_control::Shown;
+use super::{Done, Got, conversion};
 use crate::catalogue::Alias;
 use crate::consume::browsed::Browsed;
 use crate::consume::held::Held;
@@ -90,8 +91,8 @@ struct Consuming {
     browsing: Option<Browsing>,
     /// What its looks have judged, of those that select by properties.
     judged: Mutex<Judged>,
-    /// It is shown no properties.
-    hides_properties: bool,
+    /// What it is shown of properties.
+    shown: Shown,
 }
 
 impl Drop for Consuming {
@@ -122,7 +123,7 @@ impl Drop for Consumer {
 pub struct Delivery {
     of: Arc<Consuming>,
     /// What is shown of it where that is not the message as it is.
-    bare: Option<Box<Message>>,
+    shown: Option<Box<Message>>,
     handed: Handed,
 }
 
@@ -314,16 +315,10 @@ impl Consumer {
     /// 2016 get inhibited; 2052 queue deleted; 2101 queue damaged; 2019 the handle was closed; 2018, 2202, 2203
     /// connection; 2009, 2161, 2162 queue manager. The consumer has ended then.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Delivery, Reason>> {
-        self.poll_handed(context).map_ok(|handed| {
-            let hides = self.of.hides_properties;
-            Delivery {
-                of: Arc::clone(&self.of),
-                bare: hides
-                    .then(|| property_control::without(handed.message()))
-                    .flatten()
-                    .map(Box::new),
-                handed,
-            }
+        self.poll_handed(context).map_ok(|handed| Delivery {
+            of: Arc::clone(&self.of),
+            shown: self.of.shown.of(handed.message()).map(Box::new),
+            handed,
         })
     }
 
@@ -393,7 +388,7 @@ impl Delivery {
     }
 
     fn shown(&self) -> &Message {
-        self.bare.as_deref().unwrap_or(self.handed.message())
+        self.shown.as_deref().unwrap_or(self.handed.message())
     }
 
     /// Whether the message is persistent.
@@ -569,7 +564,7 @@ impl Session {
             waiter,
             browsing,
             judged: Mutex::default(),
-            hides_properties: property_control::hides(handle, gmo.options),
+            shown: Shown::to(handle, gmo.options),
         };
         // Under the lock of the handles: one that is being closed is found by none.
         session.add_consumer(hobj, &of.queue, &of.waiter);

@@ -18,7 +18,8 @@ use posthaste_env::{Nanos, Sleep, Timer};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Reason};
 
-use super::{Done, Got, Verb, conversion, mde, property_control};
+use super::property_control::{self, Shown};
+use super::{Done, Got, Verb, conversion, mde};
 use crate::catalogue::Alias;
 use crate::consume::held::Held;
 use crate::consume::lease::Lease;
@@ -76,8 +77,8 @@ struct Request {
     buffer: usize,
     /// Version of the getter's descriptor.
     version: i32,
-    /// It is shown no properties.
-    hides_properties: bool,
+    /// What it is shown of properties.
+    shown: Shown,
 }
 
 impl Request {
@@ -110,9 +111,10 @@ impl Request {
         Waiter::new((wanted, seed), service, quiesces, self.alias.clone(), 1)
     }
     fn fits(&self, message: &Message) -> bool {
-        // Under the queue's lock headers are read only where it depends on them: a message is no longer without.
+        // Under the queue's lock headers are read, or made, only where it depends on them.
         self.has(MQGMO_ACCEPT_TRUNCATED_MSG)
-            || message.data.len() + mde::length(self.version, &message.md) <= self.buffer
+            || !self.shown.lengthens(message)
+                && message.data.len() + mde::length(self.version, &message.md) <= self.buffer
             || self.length(message) <= self.buffer
     }
     /// The warning with a message that was left on the queue and is longer than the buffer.
@@ -124,16 +126,9 @@ impl Request {
     }
     /// Bytes that this get delivers of a message, if its buffer holds them.
     fn length(&self, message: &Message) -> usize {
-        let bare = self.without_properties(message);
-        let data = &bare.as_ref().unwrap_or(message).data;
+        let shown = self.shown.of(message);
+        let data = &shown.as_ref().unwrap_or(message).data;
         data.len() + mde::length(self.version, &message.md)
-    }
-    /// What this get is shown where that is not the message as it is.
-    fn without_properties(&self, message: &Message) -> Option<Message> {
-        let hidden = self
-            .hides_properties
-            .then(|| property_control::without(message));
-        hidden.flatten()
     }
 }
 
@@ -372,8 +367,8 @@ fn deliver(
     md: &mut Md,
     gmo: &mut Gmo,
 ) -> Done<Got> {
-    let bare = request.without_properties(message);
-    let message = bare.as_ref().unwrap_or(message);
+    let shown = request.shown.of(message);
+    let message = shown.as_ref().unwrap_or(message);
     let wanted = conversion::representation(md);
     let mut done = deliver_data(request, message, truncated);
     describe(qm, request, message, count, md, gmo);
@@ -545,7 +540,7 @@ impl SessionInner {
             matches: Selection::of(md, gmo).narrowed(handle.selecting.as_ref()),
             buffer,
             version: md.version,
-            hides_properties: property_control::hides(handle, gmo.options),
+            shown: Shown::to(handle, gmo.options),
         };
         Ok((request, handle.cursor, handle.group_get))
     }

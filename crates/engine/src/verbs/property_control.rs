@@ -1,17 +1,19 @@
-//! What a getter is shown of a message's properties: MQGMO_NO_PROPERTIES, and PROPCTL(NONE) where the options leave it to the queue.
+//! What a getter is shown of a message's properties: options of MQGMO, and PROPCTL where they leave it to the queue.
 //!
 //! Sources: MQ reference, "MQGMO - Options" (property options), "PROPCTL".
 //!
 //! Invariants: properties are the folders of the MQRFH2 headers in front of the data that are of properties; a header that has
 //! nothing else goes, and what it says of the data behind it the descriptor says then. What is malformed is data, and stays, and
-//! so is what comes behind more headers than any library writes: a queue is locked while they are read. The message on the queue is
-//! as it was.
+//! so is what comes behind more headers than any library writes: a queue is locked while they are read. Properties of a publication
+//! that are beside its data (`message_data.rs`) come in an MQRFH2 of their own to who wants all in that header, and to nobody else:
+//! none of theirs is one for which COMPAT delivers properties (`mcd`, `jms`, `usr`, `mqext`). The message on the queue is as it was.
 
 use posthaste_mqi::constants::{
     MQCCSI_INHERIT, MQFMT_RF_HEADER_2, MQGMO_NO_PROPERTIES, MQGMO_PROPERTIES_COMPATIBILITY,
-    MQGMO_PROPERTIES_FORCE_MQRFH2, MQGMO_PROPERTIES_IN_HANDLE, MQIA_PROPERTY_CONTROL, MQPROP_NONE,
+    MQGMO_PROPERTIES_FORCE_MQRFH2, MQGMO_PROPERTIES_IN_HANDLE, MQIA_PROPERTY_CONTROL, MQPROP_ALL,
+    MQPROP_FORCE_MQRFH2, MQPROP_NONE,
 };
-use posthaste_mqi::{ByteOrder, Chars, PointerSize, Rfh2, is_of_properties};
+use posthaste_mqi::{ByteOrder, Chars, Md, PointerSize, Rfh2, is_of_properties};
 
 use crate::handles::Handle;
 use crate::message::Message;
@@ -26,18 +28,76 @@ pub(super) const OPTIONS: i32 = MQGMO_PROPERTIES_FORCE_MQRFH2
 /// Headers that are looked at. A library writes one; who passes a message on may put one in front.
 const HEADERS: usize = 100;
 
-/// Whether a get with these options through this handle is shown no properties.
-pub(super) fn hides(handle: &Handle, options: i32) -> bool {
-    match options & OPTIONS {
-        0 => {
-            handle.opened.int(MQIA_PROPERTY_CONTROL) == MQPROP_NONE && !planted(Bug::ShowProperties)
+/// What a getter is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// The message as it was put.
+    AsPut,
+    /// No properties.
+    Bare,
+    /// All properties, in an MQRFH2.
+    InHeader,
+}
+
+impl Shown {
+    /// To a get with these options through this handle.
+    pub(super) fn to(handle: &Handle, options: i32) -> Shown {
+        match options & OPTIONS {
+            0 => match handle.opened.int(MQIA_PROPERTY_CONTROL) {
+                MQPROP_NONE if !planted(Bug::ShowProperties) => Shown::Bare,
+                MQPROP_ALL | MQPROP_FORCE_MQRFH2 => Shown::InHeader,
+                _ => Shown::AsPut,
+            },
+            MQGMO_NO_PROPERTIES => Shown::Bare,
+            MQGMO_PROPERTIES_FORCE_MQRFH2 => Shown::InHeader,
+            _ => Shown::AsPut,
         }
-        stated => stated == MQGMO_NO_PROPERTIES,
+    }
+
+    /// What is shown of a message; none: the message as it is. Of what comes of it nothing more is made.
+    pub(super) fn of(self, message: &Message) -> Option<Message> {
+        match self {
+            Shown::AsPut => None,
+            Shown::Bare => without(message),
+            Shown::InHeader => with(message),
+        }
+    }
+
+    /// Whether that is longer than the message.
+    pub(super) fn lengthens(self, message: &Message) -> bool {
+        self == Shown::InHeader && !message.data.properties().is_empty()
     }
 }
 
+/// A message behind a header with the properties that are beside its data; none: there are none.
+fn with(message: &Message) -> Option<Message> {
+    let (md, data) = (&message.md, &message.data);
+    let folder = match data.properties() {
+        [] => return None,
+        folder => String::from_utf8_lossy(folder).into_owned(),
+    };
+    let header = Rfh2 {
+        encoding: md.encoding,
+        coded_char_set_id: md.coded_char_set_id,
+        format: md.format,
+        folders: vec![folder],
+        ..Rfh2::default()
+    };
+    let order = ByteOrder::of_encoding(md.encoding).unwrap_or(ByteOrder::Little);
+    let mut head = Vec::with_capacity(256);
+    header.encode(&mut head, order, PointerSize::Four);
+    Some(Message {
+        md: Md {
+            format: Chars::new(MQFMT_RF_HEADER_2),
+            ..md.clone()
+        },
+        data: data.behind(&head),
+        ..*message
+    })
+}
+
 /// A message without its properties; none: it has none.
-pub(super) fn without(message: &Message) -> Option<Message> {
+fn without(message: &Message) -> Option<Message> {
     let mut bare: Option<Message> = None;
     for _ in 0..HEADERS {
         let so_far = bare.as_ref().unwrap_or(message);
