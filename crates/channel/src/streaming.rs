@@ -8,6 +8,9 @@
 //! * The end of a unit of work withdraws that permission: whoever ends one is still about the message that it had, and says
 //!   so when it is done. What came before, a client's library takes for a part of what has ended: IBM's, behind a backout
 //!   in a connection made anew, drops it and goes on, and the next commit would end its get.
+//! * Ahead of the application's gets (read ahead) only such messages are sent as may be lost: a persistent one that is got outside the
+//!   unit of work, and so is gone when it is sent, is sent to a get that waits for it (manual: DefReadAhead, "non-persistent
+//!   messages are sent ahead").
 //! * While that is not allowed, no such message is kept from others: it goes back, or is not looked for. Nor is any while
 //!   nothing can be sent: a get of the conversation waits, or the peer does not read.
 //! * What is stopped overtakes what has not been written: a consumer that is given up gives back what it was handed.
@@ -55,6 +58,8 @@ struct Stream {
     has_begun: bool,
     /// Number, in the conversation, of the last message that was got in the unit of work.
     in_unit_index: Option<u32>,
+    /// The same of the last one that was sent because a get waited for it.
+    awaited_index: Option<u32>,
     /// The get that waits was begun without knowing of that one, which is on its way and answers it.
     answered: bool,
     /// The client has asked, and nothing has ended that.
@@ -68,8 +73,17 @@ struct Stream {
     credited: bool,
     /// The application gets by calls, of which the client's library makes requests.
     reads_ahead: bool,
-    /// Its next message is to be got in the unit of work, which the client does not allow yet.
-    paused: bool,
+    /// Why its next message may not be sent now.
+    paused: Option<Pause>,
+}
+
+/// Why a message may not be sent now.
+#[derive(Clone, Copy, PartialEq)]
+enum Pause {
+    /// It is to be got in the unit of work, which the client does not allow yet.
+    Unit,
+    /// It would be lost with a client that does not get it, and no get waits.
+    Get,
 }
 
 /// How long a get waits.
@@ -144,6 +158,7 @@ impl Stream {
             index: 0,
             has_begun: false,
             in_unit_index: None,
+            awaited_index: None,
             answered: false,
             armed: false,
             wrong: None,
@@ -151,7 +166,7 @@ impl Stream {
             consumer: None,
             credited: false,
             reads_ahead: false,
-            paused: false,
+            paused: None,
         }
     }
 
@@ -179,6 +194,12 @@ impl Stream {
     fn in_unit(&self, persistent: bool) -> bool {
         let if_persistent = persistent && self.options & MQGMO_SYNCPOINT_IF_PERSISTENT != 0;
         self.options & MQGMO_SYNCPOINT != 0 || if_persistent
+    }
+
+    /// Whether a message is for a get that waits, and for nothing else.
+    fn is_awaited(&self, persistent: bool) -> bool {
+        let takes = self.options & (MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT) == 0;
+        self.reads_ahead && persistent && takes && !self.in_unit(true)
     }
 
     fn select(&mut self, selection: &Selection) {
@@ -223,24 +244,32 @@ impl Stream {
         session: &Session,
         context: &mut Context<'_>,
     ) -> Poll<Due> {
-        let allowed = allowed || self.get.is_some() && !self.answered;
-        self.paused = !allowed && self.in_unit(false);
-        if self.paused {
+        let get_waits = self.get.is_some() && !self.answered;
+        let allowed = allowed || get_waits;
+        if !allowed && self.in_unit(false) {
+            self.paused = Some(Pause::Unit);
             self.give_up();
             return Poll::Pending;
         }
+        self.paused = None;
         let due = ready!(self.poll(session, context));
-        match due {
+        let pause = match &due {
             Due::Message(_, delivery) if !allowed && self.in_unit(delivery.is_persistent()) => {
-                // It goes back to where it was.
-                drop(delivery);
-                self.paused = true;
-                match self.reads_ahead {
-                    true => Poll::Ready(Due::Paused(self.handle)),
-                    false => Poll::Pending,
-                }
+                Pause::Unit
             }
-            due => Poll::Ready(due),
+            Due::Message(_, delivery)
+                if !get_waits && self.is_awaited(delivery.is_persistent()) =>
+            {
+                Pause::Get
+            }
+            _ => return Poll::Ready(due),
+        };
+        // It goes back to where it was.
+        drop(due);
+        self.paused = Some(pause);
+        match self.reads_ahead {
+            true => Poll::Ready(Due::Paused(self.handle)),
+            false => Poll::Pending,
         }
     }
 
@@ -339,14 +368,15 @@ impl Streams {
             stream.select(selection);
         }
         let unknown = |index: u32| index.wrapping_sub(request.global_index).cast_signed() > 0;
-        stream.answered = stream.selection == selected && stream.in_unit_index.is_some_and(unknown);
+        let last_ones = [stream.in_unit_index, stream.awaited_index].into_iter();
+        stream.answered = stream.selection == selected && last_ones.flatten().any(unknown);
         stream.max_length = usize::try_from(request.max_length).ok();
         stream.outstanding = stream
             .outstanding
             .saturating_sub(u64::from(request.received));
         stream.window = u64::from(request.requested);
         stream.armed = true;
-        stream.paused = false;
+        stream.paused = None;
         // As of MQGET, which looks at it whether or not it waits.
         stream.wrong = (request.wait_ms < MQWI_UNLIMITED).then_some(Reason::WAIT_INTERVAL_ERROR);
         stream.reads_ahead |= request.flags & RequestMsgs::GET_WAITS != 0;
@@ -421,9 +451,10 @@ impl Streams {
             if let Some(reason) = stream.wrong {
                 return Poll::Ready(Due::None(stream.handle, reason));
             }
-            let due = match stream.paused && !allowed {
-                true => stream.poll_get(context),
-                false => stream.poll_allowed(allowed, session, context),
+            let due = match stream.paused {
+                Some(Pause::Get) => stream.poll_get(context),
+                Some(Pause::Unit) if !allowed => stream.poll_get(context),
+                _ => stream.poll_allowed(allowed, session, context),
             };
             if due.is_ready() {
                 return due;
@@ -449,7 +480,9 @@ impl Streams {
     pub(crate) fn sent(&mut self, handle: Hobj, bytes: usize, in_unit: bool) -> Option<Place> {
         let global_index = self.global_index.wrapping_add(1);
         let stream = self.find(handle)?;
-        stream.get = None;
+        if stream.get.take().is_some() {
+            stream.awaited_index = Some(global_index);
+        }
         stream.outstanding = stream.outstanding.saturating_add(bytes as u64);
         stream.index = stream.index.wrapping_add(1);
         stream.has_begun = true;

@@ -3,7 +3,7 @@
 
 use posthaste_mqi::constants::{
     MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_BROWSE_FIRST, MQGMO_CONVERT, MQGMO_NO_SYNCPOINT,
-    MQGMO_SYNCPOINT, MQGMO_WAIT, MQOO_BROWSE, MQPMO_NO_SYNCPOINT,
+    MQGMO_SYNCPOINT, MQGMO_WAIT, MQOO_BROWSE, MQPER_NOT_PERSISTENT, MQPMO_NO_SYNCPOINT,
 };
 use posthaste_mqi::{ByteOrder, Chars, CompCode, Hobj, Md, Reason};
 use posthaste_wire::client::FromServer;
@@ -108,6 +108,28 @@ async fn commit(client: &mut Raw) {
 async fn put(client: &mut Raw, queue: Hobj, texts: &[&str]) {
     for text in texts {
         client.put(queue, MQPMO_NO_SYNCPOINT, text.as_bytes()).await;
+    }
+}
+
+async fn put_with(client: &mut Raw, queue: Hobj, persistence: i32, texts: &[&str]) {
+    for text in texts {
+        let md = Md {
+            persistence,
+            ..Md::default()
+        };
+        let put = client.try_put(queue, &md, MQPMO_NO_SYNCPOINT, text.as_bytes());
+        put.await.unwrap();
+    }
+}
+
+/// The client is told that there is a message for a get that waits.
+async fn paused(client: &mut Raw, handle: Hobj) {
+    match client.event().await.unwrap() {
+        FromServer::Notification { notification, .. } => {
+            assert_eq!(notification.handle, handle);
+            assert_eq!(notification.code, Notification::STREAMING_TXN_PAUSED);
+        }
+        other => panic!("{other:?}"),
     }
 }
 
@@ -372,6 +394,47 @@ async fn a_get_that_began_before_its_message_came_has_no_second_one() {
     request.global_index = 1;
     ask(&mut client, &request);
     assert_eq!(text(&mut client).await, "two");
+}
+
+/// It would be lost with a client that gets no further: outside the unit of work it is gone when it is sent.
+#[tokio::test]
+async fn of_persistent_messages_none_is_sent_ahead_of_the_get_that_takes_it() {
+    let world = World::new().await;
+    let mut other = world.client().await;
+    let others = other.open("Q3").await;
+    put(&mut other, others, &["one", "two", "three"]).await;
+    let mut client = world.client().await;
+    let queue = client.open("Q3").await;
+    let mut request = wanting(queue, MQGMO_NO_SYNCPOINT | MQGMO_WAIT);
+    (request.wait_ms, request.flags) = (-1, RequestMsgs::GET_WAITS);
+    ask(&mut client, &request);
+    assert_eq!(text(&mut client).await, "one");
+    // It is said that there is one more; until a get waits it is anybody's.
+    paused(&mut client, queue).await;
+    assert_eq!(world.depth("Q3"), 2);
+    // A get that began while the first was on its way has that one.
+    request.selection = None;
+    ask(&mut client, &request);
+    paused(&mut client, queue).await;
+    assert_eq!(world.depth("Q3"), 2);
+    request.global_index = 1;
+    ask(&mut client, &request);
+    assert_eq!(text(&mut client).await, "two");
+    paused(&mut client, queue).await;
+    // Those that are not persistent go ahead, up to the next that is.
+    let got = other.get(others, MQGMO_NO_SYNCPOINT, 0).await.unwrap();
+    assert_eq!(&got.data[..], b"three");
+    put_with(&mut other, others, MQPER_NOT_PERSISTENT, &["a", "b"]).await;
+    put(&mut other, others, &["four"]).await;
+    request.flags = 0;
+    request.global_index = 2;
+    ask(&mut client, &request);
+    assert_eq!(text(&mut client).await, "a");
+    assert_eq!(text(&mut client).await, "b");
+    paused(&mut client, queue).await;
+    drop(client.into_stream());
+    let got = other.get(others, MQGMO_WAIT, 60_000).await.unwrap();
+    assert_eq!(&got.data[..], b"four");
 }
 
 #[tokio::test]
