@@ -103,10 +103,10 @@ fn to_put_on(qm: &QueueManager, queue: String) -> Vec<Needed> {
 }
 
 /// What a command about a subscription needs: to subscribe to its topic; to put to its queue; to be another user, if messages are
-/// to come from one whom the subscription names (the command server, for one, believes them); and, where the queue is another
+/// to come from one whom the subscription names (the command server, for one, believes them) and who is not the issuer; and, where the queue is another
 /// queue manager's, to change this one, for its transmission queues are not looked at before messages are put.
 fn of_subscription(
-    qm: &QueueManager,
+    (qm, own): (&QueueManager, &str),
     name: &str,
     change: Option<(&Attrs, Option<Option<&str>>)>,
 ) -> Vec<Needed> {
@@ -145,15 +145,16 @@ fn of_subscription(
     if !manager.is_empty() && manager != qm.name() {
         needed.push(Needed::Manager(Authority::Change.into()));
     }
-    if change.redirects() && !text(MQCACF_SUB_USER_ID).is_empty() {
+    let user = text(MQCACF_SUB_USER_ID);
+    if change.redirects() && !user.is_empty() && user != own {
         let to_send_as = [Authority::AlternateUser, Authority::SetIdentity];
         needed.push(Needed::Manager(Authorities::of(&to_send_as)));
     }
     needed
 }
 
-/// What a command needs, beside what everybody needs.
-fn needed(qm: &QueueManager, command: &Command) -> Vec<Needed> {
+/// What a command needs of a user, beside what everybody needs.
+fn needed(qm: &QueueManager, own: &str, command: &Command) -> Vec<Needed> {
     let change_manager = || vec![Needed::Manager(Authority::Change.into())];
     match command {
         Command::Define {
@@ -162,18 +163,18 @@ fn needed(qm: &QueueManager, command: &Command) -> Vec<Needed> {
             attrs: given,
             like,
             ..
-        } => of_subscription(qm, name, Some((given, Some(like.as_deref())))),
+        } => of_subscription((qm, own), name, Some((given, Some(like.as_deref())))),
         Command::Alter {
             kind: ObjectKind::Sub,
             name,
             attrs: given,
             ..
-        } => of_subscription(qm, name, Some((given, None))),
+        } => of_subscription((qm, own), name, Some((given, None))),
         Command::Delete {
             kind: ObjectKind::Sub,
             name,
             ..
-        } => of_subscription(qm, name, None),
+        } => of_subscription((qm, own), name, None),
         // Whose it is, and on what, is not asked.
         Command::EndSubscription { .. } => {
             vec![Needed::Topic(String::new(), Authority::Subscribe.into())]
@@ -226,7 +227,8 @@ fn refused(refusal: &Refusal) -> Reply {
 /// Why an issuer may not have a command carried out.
 pub(crate) fn forbidden(qm: &QueueManager, issuer: &Issuer, command: &Command) -> Option<Reply> {
     let everybody = Needed::Manager(COMMANDS);
-    let mut needed = std::iter::once(everybody).chain(needed(qm, command));
+    let own = issuer.application().map_or("", |who| who.user.trim());
+    let mut needed = std::iter::once(everybody).chain(needed(qm, own, command));
     needed.find_map(|needed| {
         let demanded = qm.demand(issuer, needed.as_need());
         demanded.err().map(|refusal| refused(&refusal))

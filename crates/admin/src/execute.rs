@@ -121,6 +121,15 @@ impl Admin {
         reply
     }
 
+    /// The user on whose behalf a command defines something.
+    fn maker(&self, issuer: &Issuer) -> String {
+        match (issuer.application(), &self.beside) {
+            (Some(application), _) => application.user.clone(),
+            (None, Some(beside)) => beside.owner(),
+            (None, None) => String::new(),
+        }
+    }
+
     async fn carry_out(&self, issuer: &Issuer, command: &Command) -> Reply {
         let qm = &self.qm;
         match command {
@@ -131,12 +140,14 @@ impl Admin {
                 like,
                 attrs,
             } => {
+                let maker = self.maker(issuer);
                 let definition = NewDefinition {
                     kind: *kind,
                     name,
                     replace: *replace,
                     like: like.as_deref(),
                     attrs,
+                    maker: &maker,
                 };
                 change::define(qm, &definition).await
             }

@@ -29,6 +29,7 @@ fn define_with(
         replace: false,
         like,
         attrs,
+        maker: "",
     };
     block_on(w.qm().define(&definition))
 }

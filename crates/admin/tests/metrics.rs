@@ -27,6 +27,9 @@ impl Components for OneClient {
     fn channel_initiator(&self) -> ComponentState {
         ComponentState::Running
     }
+    fn owner(&self) -> String {
+        "owner".to_owned()
+    }
     fn is_administrator(&self, user: &str) -> bool {
         user == "mqm"
     }

@@ -1,4 +1,4 @@
-//! Authorities where no call opens anything: reports, the records of dynamic queues, what a DISPLAY names.
+//! Authorities where no call opens anything: reports, the records of dynamic queues, what a DISPLAY names, whose a subscription is.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,11 +7,11 @@ mod world;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use posthaste_command::render;
-use posthaste_engine::Session;
+use posthaste_command::{Attrs, ObjectKind, render};
+use posthaste_engine::{NewDefinition, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Reason, Sd};
+use posthaste_mqi::{Chars, Gmo, Hobj, Md, Name, Od, Reason, Sd};
 use world::authorising::*;
 use world::*;
 
@@ -310,4 +310,60 @@ fn records_of_groups_with_odd_names_are_saved_and_read_again() {
     assert!(w.qm().authority_records().is_empty());
     records.iter().for_each(|text| w.run(text));
     assert_eq!(w.qm().authority_records(), before);
+}
+
+/// SUBUSER: whoever defines one that names nobody, and needs nothing to have messages sent in his own name.
+#[test]
+fn a_subscription_is_its_makers() {
+    let (w, users) = world(false);
+    users.set("second", &["staff"]);
+    w.run("DEFINE QLOCAL(Q)\nDEFINE QLOCAL(Q2)");
+    grant(
+        &w,
+        &[
+            ("QMGR", "self", "CONNECT"),
+            ("QMGR", "self", "DSP"),
+            ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+            ("QUEUE", "Q", "PUT"),
+            ("QUEUE", "Q2", "PUT"),
+        ],
+    );
+    let user = || {
+        let shown = w.mqsc("DISPLAY SUB(S) SUBUSER");
+        shown.rows[0].2.shown("SUBUSER").unwrap()
+    };
+    let done = |who: &str, text: &str| {
+        let reply = command(&w, who, text);
+        assert!(reply.ok, "{text}: {reply:?}");
+    };
+    done("app", "DEFINE SUB(S) TOPICSTR('news') DEST(Q)");
+    assert_eq!(user(), "app");
+    // What others begin with is nobody's, whoever replaces it.
+    let default = "SYSTEM.DEFAULT.SUB";
+    let replaced = block_on(w.qm().define(&NewDefinition {
+        kind: ObjectKind::Sub,
+        name: default,
+        replace: true,
+        like: None,
+        attrs: &Attrs::default(),
+        maker: "app",
+    }));
+    assert_eq!(replaced, Ok(()));
+    let default = w.qm().object(ObjectKind::Sub, default).unwrap();
+    assert_eq!(default.attrs.text(MQCACF_SUB_USER_ID), "");
+    let s = w.connect();
+    let data = Bytes::from_static(b"text");
+    block_on(s.put1(&mut topic("news"), &mut md(0), &mut pmo(0), data)).unwrap();
+    let q = open(&s, "Q", MQOO_INPUT_SHARED);
+    let taken = next(&s, q, 0).unwrap();
+    assert_eq!(taken.md.user_identifier, Chars::new("app"));
+    done("app", "ALTER SUB(S) DEST(Q2)");
+    // Messages would come from another user.
+    let refused = command(&w, "second", "ALTER SUB(S) DEST(Q)");
+    assert_eq!(refused.reason, Reason::NOT_AUTHORIZED);
+    let like = command(&w, "second", "DEFINE SUB(S2) LIKE(S)");
+    assert_eq!(like.reason, Reason::NOT_AUTHORIZED);
+    done("second", "DEFINE SUB(S2) LIKE(S) SUBUSER('second')");
+    done("second", "DEFINE SUB(S) TOPICSTR('news') DEST(Q) REPLACE");
+    assert_eq!(user(), "second");
 }

@@ -678,6 +678,7 @@ fn a_definition_sends_nothing_to_what_another_has_defined_in_its_place() {
                 replace: false,
                 like: None,
                 attrs: &attrs,
+                maker: "",
             };
             qm.define(&definition).await
         })

@@ -64,7 +64,7 @@ pub(crate) const ROWS: &[Attribute] = &[
     word("REQONLY", mq::MQIACF_REQUEST_ONLY, REQONLY, mq::MQRU_PUBLISH_ALL, ON, "Whether publications come only when MQSUBRQ asks for them").not_inquired(),
     int("SUBLEVEL", mq::MQIACF_SUB_LEVEL, (0, 9), 1, ON, "The level of the subscription among those that intercept publications").fixed().not_inquired(),
     word("SUBSCOPE", mq::MQIACF_SUBSCRIPTION_SCOPE, SUBSCOPE, mq::MQTSCOPE_ALL, ON, "Whether the subscription goes to other queue managers, of which there are none").kept().fixed().not_inquired(),
-    text("SUBUSER", mq::MQCACF_SUB_USER_ID, mq::MQ_USER_ID_LENGTH, "", ON, "The user for whom messages are put to DEST").not_inquired(),
+    text("SUBUSER", mq::MQCACF_SUB_USER_ID, mq::MQ_USER_ID_LENGTH, "", ON, "The user for whom messages are put to DEST; whoever defines it if nobody is named").not_inquired(),
     text("USERDATA", mq::MQCACF_SUB_USER_DATA, mq::MQ_USER_DATA_LENGTH, "", ON, "Data of the subscriber, which comes with each message").not_inquired(),
     word("VARUSER", mq::MQIACF_VARIABLE_USER_ID, VARUSER, mq::MQVU_ANY_USER, ON, "Whether other users than SUBUSER may use the subscription").not_inquired(),
     word("SUBTYPE", mq::MQIACF_SUB_TYPE, SUBTYPE, mq::MQSUBTYPE_ADMIN, ON, "Whether a command or an application made it").read_only().not_inquired(),

@@ -6,6 +6,8 @@
 use std::sync::Arc;
 
 use posthaste_command::{Attribute, Attrs, Deletion, Object, ObjectKind, Set, attributes};
+use posthaste_mqi::Chars;
+use posthaste_mqi::constants::MQCACF_SUB_USER_ID;
 use posthaste_recovery_log::Lsn;
 
 use super::holders::holders;
@@ -31,6 +33,8 @@ pub struct NewDefinition<'a> {
     pub like: Option<&'a str>,
     /// What is said of it besides.
     pub attrs: &'a Attrs,
+    /// Who defines it: a subscription whose definition names no user is his (manual: "DEFINE SUB", SUBUSER). Empty: nobody.
+    pub maker: &'a str,
 }
 
 /// The attributes a new definition begins with.
@@ -129,6 +133,7 @@ impl QueueManager {
             replace,
             like,
             attrs: given,
+            maker,
         } = *definition;
         let inner = self.inner();
         if !can_be_called(kind, name) {
@@ -137,6 +142,12 @@ impl QueueManager {
         check_supported(kind, given)?;
         let mut attrs = base(&inner.catalogue, kind, like)?;
         attrs.merge(given);
+        // What others begin with is nobody's.
+        let has_user = kind == ObjectKind::Sub && name != kind.row().default_object;
+        if has_user && attrs.text(MQCACF_SUB_USER_ID).trim().is_empty() {
+            // As long as a user identifier in a message may be.
+            attrs.set_text(MQCACF_SUB_USER_ID, Chars::<12>::new(maker).text());
+        }
         let mut object = Object {
             kind,
             name: name.to_owned(),

@@ -421,6 +421,15 @@ fn subscriptions_are_made_changed_shown_and_deleted() {
     ];
     play(&place, &script, false);
     shown_subscriptions(&place);
+    // Nobody was named: it is that of whoever owns the queue manager.
+    let me = std::process::Command::new("id")
+        .arg("-un")
+        .output()
+        .unwrap();
+    let me = String::from_utf8(me.stdout).unwrap();
+    let me: String = me.trim().chars().take(12).collect();
+    let user = answers(&place, &["DISPLAY SUB(M) SUBUSER".to_owned()], true);
+    assert!(user[0].contains(&format!("SUBUSER({me})")), "{user:?}");
     let shown = [
         "DISPLAY SUB(*) ALL",
         "DISPLAY TOPIC(*) ALL",

@@ -212,6 +212,10 @@ impl Components for Fronts {
         self.security.refresh()
     }
 
+    fn owner(&self) -> String {
+        user_name()
+    }
+
     fn is_administrator(&self, user: &str) -> bool {
         // Whoever cannot be asked about is taken for one.
         block_on(self.qm.administers(user)).unwrap_or(true)
