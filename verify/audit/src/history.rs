@@ -62,6 +62,8 @@ pub(crate) struct Put {
     pub(crate) priority: u8,
     /// Milliseconds since the campaign began between which it expires, if it does.
     pub(crate) expires: Option<Expires>,
+    /// It is delayed: milliseconds since the campaign began before which nobody may see it.
+    pub(crate) not_before: Option<u64>,
     pub(crate) unit: Option<UnitId>,
     pub(crate) called: Stamp,
     pub(crate) replied: Stamp,
@@ -102,6 +104,8 @@ pub(crate) struct Get {
     pub(crate) replied: Stamp,
     /// Milliseconds since the campaign began, when it was called.
     pub(crate) called_ms: u64,
+    /// The same, when its reply had been read.
+    pub(crate) replied_ms: u64,
     /// It asked for the next message, not for a certain one.
     pub(crate) plain: bool,
     pub(crate) outcome: Outcome,

@@ -11,6 +11,8 @@ pub(crate) struct Standing {
     pub(crate) persistent: bool,
     pub(crate) priority: u8,
     pub(crate) expires: Option<Expires>,
+    /// It was delayed: it stands where it came, and not where it was put.
+    pub(crate) delayed: bool,
     /// Its backout count when it was found.
     pub(crate) backouts: u32,
 }

@@ -3,6 +3,8 @@
 //! Invariant: [`Payload::read`] accepts a message only if every byte of it is the one that was put,
 //! and the queue manager's descriptor agrees with it.
 
+use posthaste_mqi::{ByteOrder, PointerSize, Rfh2};
+
 use crate::history::{Id, UnitId};
 use crate::stage::copied_to;
 
@@ -59,8 +61,9 @@ impl Payload {
         out
     }
 
-    /// Reads a message, whole.
+    /// Reads a message, whole; one that was delayed behind the header that says so.
     pub(crate) fn read(bytes: &[u8], run: u64) -> Result<Payload, String> {
+        let bytes = behind_header(bytes)?;
         let (Some(head), Some(rest)) = (bytes.first_chunk::<HEAD>(), bytes.get(HEAD..)) else {
             return Err(format!("it has {} bytes, fewer than its head", bytes.len()));
         };
@@ -108,8 +111,8 @@ impl Payload {
         })
     }
 
-    /// What it is on the queue where it was found, if that and its descriptor agree with what was put. A publication is
-    /// another message on each of its queues.
+    /// What it is on the queue where it was found, if that and its descriptor agree with what was put. A publication, and what is
+    /// put to a list, is another message on each of its queues.
     pub(crate) fn found(
         mut self,
         queue: u8,
@@ -141,10 +144,33 @@ impl Payload {
     }
 }
 
+/// The message in the header that has it delayed so many milliseconds.
+pub(crate) fn behind_delay(milliseconds: u64, message: &[u8]) -> Vec<u8> {
+    let header = Rfh2 {
+        folders: vec![format!("<mqext><Dly>{milliseconds}</Dly></mqext>")],
+        ..Rfh2::default()
+    };
+    let mut out = Vec::new();
+    header.encode(&mut out, ByteOrder::Big, PointerSize::Four);
+    out.extend_from_slice(message);
+    out
+}
+
+fn behind_header(bytes: &[u8]) -> Result<&[u8], String> {
+    if bytes.starts_with(MAGIC) || !bytes.starts_with(b"RFH ") {
+        return Ok(bytes);
+    }
+    let read = Rfh2::decode(bytes, ByteOrder::Big, PointerSize::Four);
+    let (_, length) = read.map_err(|error| format!("its header cannot be read: {error:?}"))?;
+    bytes
+        .get(length..)
+        .ok_or_else(|| "it ends in its header".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stage::{QUEUES, TOPICS, subscribers, topic_code};
+    use crate::stage::{LISTS, QUEUES, TOPICS, list_code, subscribers, topic_code};
 
     fn sample() -> Payload {
         Payload {
@@ -213,15 +239,26 @@ mod tests {
     }
 
     #[test]
+    fn a_delayed_message_is_read_behind_its_header() {
+        let (delayed, payload) = (behind_delay(150, &sample().write(100)), sample());
+        assert_eq!(Payload::read(&delayed, payload.run), Ok(payload));
+        for at in 40..delayed.len() {
+            assert!(Payload::read(&delayed[..at], payload.run).is_err(), "{at}");
+        }
+    }
+
+    #[test]
     fn a_publication_is_another_message_on_each_of_its_queues() {
-        for topic in 0..TOPICS.len() {
+        let topics = (0..TOPICS.len()).map(|topic| (topic_code(topic), subscribers(topic)));
+        let lists = (0..LISTS.len()).map(|list| (list_code(list), LISTS[list]));
+        for (code, queues) in topics.chain(lists) {
             let payload = Payload {
-                queue: topic_code(topic),
+                queue: code,
                 ..sample()
             };
             for queue in 0..QUEUES.len() as u8 {
                 let found = payload.found(queue, 1, 7);
-                let at = subscribers(topic).iter().position(|to| *to == queue);
+                let at = queues.iter().position(|to| *to == queue);
                 let number = at.map(|at| 9 + at as u32);
                 assert_eq!(found.map(|found| found.id.number).ok(), number);
             }

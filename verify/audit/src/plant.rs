@@ -21,6 +21,8 @@ pub(crate) enum Plant {
     Revive,
     /// Two messages of a connection change places on their queue.
     Reorder,
+    /// A delayed message is delivered at once.
+    Hasten,
 }
 
 impl Plant {
@@ -32,6 +34,7 @@ impl Plant {
             Plant::Half => Broken::Half,
             Plant::Revive => Broken::Uncommitted,
             Plant::Reorder => Broken::Misordered,
+            Plant::Hasten => Broken::Early,
         }
     }
 
@@ -46,6 +49,7 @@ impl Plant {
             Plant::Half => half(round),
             Plant::Revive => revive(round),
             Plant::Reorder => reorder(round),
+            Plant::Hasten => hasten(round),
         }
     }
 }
@@ -128,6 +132,24 @@ fn half(round: &mut Round) -> Option<String> {
     ))
 }
 
+/// Milliseconds of a delay that is more than what is left to the clocks.
+const LONG_DELAY: u64 = 100;
+
+fn hasten(round: &mut Round) -> Option<String> {
+    let puts = round.history.puts.iter();
+    let mut delayed = puts.filter_map(|put| Some((put.id, put.not_before?)));
+    let (id, not_before) = delayed.find(|(id, _)| {
+        let mut gets = round.history.gets.iter();
+        gets.any(|get| get.delivered().is_some_and(|(got, _)| got == *id))
+    })?;
+    let mut gets = round.history.gets.iter_mut();
+    let get = gets.find(|get| get.delivered().is_some_and(|(got, _)| got == id))?;
+    get.replied_ms = not_before.saturating_sub(LONG_DELAY);
+    Some(format!(
+        "message {id} was delivered before its delay was over"
+    ))
+}
+
 fn remove(round: &mut Round, id: Id) {
     for queue in &mut round.snapshot.queues {
         queue.retain(|seen| seen.id != id);
@@ -147,7 +169,11 @@ fn in_doubt(round: &mut Round, id: UnitId) {
 fn revive(round: &mut Round) -> Option<String> {
     let id = round.history.units.iter().find_map(|unit| {
         let mut puts = round.history.puts.iter();
-        let of_it = puts.find(|put| put.unit == Some(unit.id) && put.answer == Answer::Done);
+        // Of one that is delayed it would be early, too.
+        let of_it = puts.find(|put| {
+            let of_unit = put.unit == Some(unit.id) && put.answer == Answer::Done;
+            of_unit && put.not_before.is_none()
+        });
         let backed_out = matches!(unit.ending, Ending::BackedOut { .. });
         of_it.filter(|_| backed_out).map(|put| put.id)
     })?;
@@ -162,8 +188,14 @@ fn revive(round: &mut Round) -> Option<String> {
 }
 
 fn reorder(round: &mut Round) -> Option<String> {
+    let puts = round.history.puts.iter();
+    let ordered: BTreeSet<Id> = puts
+        .filter(|put| put.not_before.is_none())
+        .map(|put| put.id)
+        .collect();
     for line in &mut round.snapshot.queues {
         let pair = line.windows(2).position(|pair| match pair {
+            [a, b] if !ordered.contains(&a.id) || !ordered.contains(&b.id) => false,
             [a, b] => a.id.worker == b.id.worker && a.priority == b.priority,
             _ => false,
         });
@@ -197,6 +229,7 @@ mod tests {
             persistent: true,
             priority: 4,
             expires: None,
+            not_before: None,
             unit,
             called: at,
             replied: at + 1,
@@ -204,7 +237,7 @@ mod tests {
         }
     }
 
-    /// One message got, two of a committed unit of work and one more there, one backed out.
+    /// One message that was delayed got, two of a committed unit of work and one more there, one backed out.
     fn legal() -> Round {
         let unit = |number| UnitId { worker: 1, number };
         let seen = |number| Seen {
@@ -219,6 +252,7 @@ mod tests {
             called: 20,
             replied: 21,
             called_ms: 0,
+            replied_ms: 1_500,
             plain: true,
             outcome: Outcome::Delivered {
                 id: Id {
@@ -234,9 +268,13 @@ mod tests {
             ending,
             branch: None,
         };
+        let delayed = Put {
+            not_before: Some(1_000),
+            ..put(0, None, 1)
+        };
         let history = History {
             puts: vec![
-                put(0, None, 1),
+                delayed,
                 put(1, Some(unit(0)), 3),
                 put(2, Some(unit(0)), 5),
                 put(3, Some(unit(1)), 11),

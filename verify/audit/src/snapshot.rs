@@ -9,9 +9,9 @@ use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Reason};
 
 use crate::history::{Seen, Snapshot};
 use crate::payload::Payload;
-use crate::stage::{QUEUES, Stage, connect};
+use crate::stage::{QUEUES, STAGING, Stage, connect};
 use crate::violation::{Broken, Violation};
-use crate::worker::LARGEST;
+use crate::worker::{LARGEST, LONGEST_DELAY};
 
 /// How long connections that were dropped may take to be backed out.
 const SETTLE: Duration = Duration::from_secs(10);
@@ -23,7 +23,7 @@ pub(crate) struct Browsed {
     pub(crate) complaints: Vec<Violation>,
 }
 
-/// Browses every queue. A queue whose depth says that there is more than can be browsed is browsed
+/// Browses every queue, once all that is delayed has come to its own. A queue whose depth says that there is more than can be browsed is browsed
 /// again, for connections dropped a moment ago may still be about to be backed out; if that does
 /// not end, it is a complaint.
 pub(crate) fn take(stage: &Stage, address: &Address) -> Result<Browsed, ClientError> {
@@ -33,6 +33,11 @@ pub(crate) fn take(stage: &Stage, address: &Address) -> Result<Browsed, ClientEr
         bytes: 0,
         complaints: Vec::new(),
     };
+    if let Some(left) = delayed_for_good(&mut connection)? {
+        let text = format!("{left} messages stay on {STAGING}");
+        all.complaints
+            .push(Violation::new(Broken::Unexpected, text));
+    }
     for number in 0..QUEUES.len() {
         let deadline = Instant::now() + SETTLE;
         loop {
@@ -58,6 +63,25 @@ pub(crate) fn take(stage: &Stage, address: &Address) -> Result<Browsed, ClientEr
     all.snapshot.taken_ms = stage.ms();
     connection.disconnect()?;
     Ok(all)
+}
+
+/// How many messages stay delayed although their time has come, if any do.
+fn delayed_for_good(connection: &mut Connection) -> Result<Option<usize>, ClientError> {
+    let mut od = Od {
+        object_name: Name::new(STAGING),
+        ..Od::default()
+    };
+    let handle = connection.open_object(&mut od, MQOO_INQUIRE)?.value;
+    let deadline = Instant::now() + SETTLE + Duration::from_millis(LONGEST_DELAY);
+    let left = loop {
+        let left = depth(connection, handle)?;
+        if left == 0 || Instant::now() >= deadline {
+            break left;
+        }
+        thread::sleep(Duration::from_millis(10));
+    };
+    connection.close(handle, MQCO_NONE)?;
+    Ok((left > 0).then_some(left))
 }
 
 #[derive(Default)]

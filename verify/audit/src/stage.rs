@@ -62,11 +62,25 @@ pub(crate) fn topic_code(topic: usize) -> u8 {
     u8::MAX - u8::try_from(topic).unwrap_or(0)
 }
 
-/// The queues that are given what carries this in place of a queue, if it was published.
-pub(crate) fn copied_to(code: u8) -> Option<&'static [u8]> {
-    let topic = usize::from(u8::MAX - code);
-    (topic < TOPICS.len()).then(|| subscribers(topic))
+/// Distribution lists: the queues of each.
+pub(crate) const LISTS: [&[u8]; 3] = [&[0, 1], &[2, 3, 4], &[5, 3, 0, 1]];
+
+/// What messages that are put to a list carry in place of a queue.
+pub(crate) fn list_code(list: usize) -> u8 {
+    topic_code(TOPICS.len() + list)
 }
+
+/// The queues that are given what carries this in place of a queue, if it was published or put to a list.
+pub(crate) fn copied_to(code: u8) -> Option<&'static [u8]> {
+    let number = usize::from(u8::MAX - code);
+    match number.checked_sub(TOPICS.len()) {
+        None => Some(subscribers(number)),
+        Some(list) => LISTS.get(list).copied(),
+    }
+}
+
+/// Where delayed messages wait.
+pub(crate) const STAGING: &str = "SYSTEM.DDELAY.LOCAL.QUEUE";
 
 /// What defines them.
 pub(crate) fn script() -> String {

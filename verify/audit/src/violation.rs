@@ -15,7 +15,7 @@ pub(crate) enum Broken {
     Returned,
     /// A message that was never committed is seen.
     Uncommitted,
-    /// A message is seen before its commit was even asked for.
+    /// A message is seen before its commit was even asked for, or before its delay was over.
     Early,
     /// A non-persistent message is seen after a crash.
     Resurrected,

@@ -2,6 +2,8 @@
 //! made and after it is answered.
 
 mod branches;
+mod delayed;
+mod lists;
 mod publish;
 
 use std::collections::VecDeque;
@@ -14,6 +16,7 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Done, Gmo, Hobj, Md, MsgId, Name, Od, Pmo, Reason, Xid};
 
 pub(crate) use branches::recover;
+pub(crate) use delayed::LONGEST_DELAY;
 
 use crate::history::{
     Answer, Ending, Expires, Get, History, Id, NEVER, Outcome, Put, Stamp, Unit, UnitId,
@@ -453,8 +456,11 @@ impl<'a> Worker<'a> {
     }
 
     fn put(&mut self, link: &mut Link, unit: Option<&mut Open>) -> Result<(), Over> {
-        if self.chance(20) {
-            return self.publish(link, unit);
+        match self.rng.below(100) {
+            0..20 => return self.publish(link, unit),
+            20..28 => return self.put_to_list(link, unit),
+            28..36 => return self.put_delayed(link, unit),
+            _ => {}
         }
         let payload = self.payload(unit.as_ref().map(|open| open.id));
         let length = self.size();
@@ -491,6 +497,7 @@ impl<'a> Worker<'a> {
                     _ => replied_ms + after,
                 },
             }),
+            not_before: None,
             unit: payload.unit,
             called,
             replied: if answer == Answer::Unknown {
@@ -589,13 +596,14 @@ impl<'a> Worker<'a> {
         let result =
             link.connection
                 .get(handle.unwrap_or(Hobj::UNUSABLE), &mut md, &mut gmo, LARGEST);
-        let replied = self.stage.tick();
+        let (replied, replied_ms) = (self.stage.tick(), self.stage.ms());
         let mut record = Get {
             queue,
             unit: unit.as_ref().map(|open| open.id),
             called,
             replied,
             called_ms,
+            replied_ms,
             plain: wanted.is_none(),
             outcome: Outcome::Empty,
         };

@@ -49,6 +49,13 @@ impl Life<'_> {
         // The queue manager counts in tenths of a second and from a moment of its own within the put.
         expires.is_some_and(|expires| expires.from <= by_ms + 100)
     }
+    /// Whether it came some time after its put.
+    pub(super) fn delayed(&self) -> bool {
+        match self.put {
+            Some(put) => put.not_before.is_some(),
+            None => self.standing.is_some_and(|s| s.delayed),
+        }
+    }
     pub(super) fn expires(&self) -> bool {
         match self.put {
             Some(put) => put.expires.is_some(),
@@ -242,6 +249,9 @@ impl<'a> Book<'a> {
             self.tell_unit(&mut out, put.unit);
             if let Some(expires) = put.expires {
                 let _ = write!(out, ", expiring {}..{} ms", expires.from, expires.by);
+            }
+            if let Some(not_before) = put.not_before {
+                let _ = write!(out, ", delayed until {not_before} ms");
             }
         }
         for get in &life.deliveries {

@@ -6,6 +6,7 @@
 //! * [`order`]: earlier messages and higher priorities come first.
 //! * [`counts`]: backout counts.
 //! * [`expiry`]: nothing is delivered after it expired.
+//! * [`delay`]: nothing is seen before its delay was over.
 //!
 //! Invariant: a rule speaks only of what is certain whatever the queue manager did between a call
 //! and its reply, so a violation is always a defect. Three freedoms follow from that, and no other:
@@ -17,6 +18,7 @@
 
 mod book;
 mod counts;
+mod delay;
 mod expiry;
 mod holds;
 mod order;
@@ -40,6 +42,7 @@ pub(crate) fn judge(ledger: &mut Ledger, traits: &[Traits], round: &Round) -> Ve
     order::check(&book, traits, &mut found);
     counts::check(&book, traits, &mut found);
     expiry::check(&book, &mut found);
+    delay::check(&book, &mut found);
     let (standing, gone) = close(&book, ledger, round.number);
     ledger.standing = standing;
     ledger.gone.extend(gone);
@@ -90,6 +93,7 @@ fn close(book: &Book<'_>, ledger: &Ledger, round: u32) -> Closed {
                 persistent: seen.persistent,
                 priority: seen.priority,
                 expires,
+                delayed: life.delayed(),
                 backouts: seen.backouts,
             };
             standing.insert(*id, now);

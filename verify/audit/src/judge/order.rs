@@ -3,7 +3,8 @@
 //! A delivery is out of order if, during all of the call, a message that goes before the delivered
 //! one was certainly available: visible before the call was made, given to nobody who might still
 //! have had it, and delivered or found later, so that it had not gone. Messages that expire are left
-//! out, and so are deliveries beside which a call without a message may have held one.
+//! out, and those that are delayed, which come some time after their puts; and so are deliveries beside which a call without a
+//! message may have held one.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -26,6 +27,7 @@ pub(super) fn check(book: &Book<'_>, traits: &[Traits], found: &mut Vec<Violatio
     for (id, life) in &book.lives {
         if let Some((queue, class)) = place(life, traits)
             && !life.expires()
+            && !life.delayed()
         {
             let line = lines.entry(queue).or_default();
             times(book, *id, life, line.entry(class).or_default());
@@ -122,7 +124,11 @@ fn snapshot(book: &Book<'_>, traits: &[Traits], found: &mut Vec<Violation>) {
         let mut lowest = u8::MAX;
         for seen in seen {
             let class = if traits.by_priority { seen.priority } else { 0 };
-            let before = last.insert(seen.id.worker, (class, seen.id));
+            let delayed = book.lives.get(&seen.id).is_some_and(Life::delayed);
+            let before = match delayed {
+                true => None,
+                false => last.insert(seen.id.worker, (class, seen.id)),
+            };
             let behind = before.is_some_and(|(c, id)| c == class && id > seen.id);
             if class > lowest || behind {
                 let text = format!(

@@ -75,6 +75,7 @@ impl Scene {
             persistent: true,
             priority: 4,
             expires: None,
+            not_before: None,
             unit: in_unit,
             called,
             replied,
@@ -91,6 +92,7 @@ impl Scene {
             called,
             replied,
             called_ms: 0,
+            replied_ms: 0,
             plain: true,
             outcome: Outcome::Delivered {
                 id: of,
@@ -184,6 +186,53 @@ fn acknowledged_messages_are_there_or_delivered() {
     assert_eq!(s.judge(), [Broken::Lost]);
     // It is reported once.
     assert_eq!(s.judge(), NONE);
+}
+
+#[test]
+fn what_is_delayed_comes_at_its_time_and_is_owed_as_anything_else() {
+    let delayed = |until: u64| {
+        let mut s = Scene::new();
+        s.put(A, None).not_before = Some(until);
+        s
+    };
+    for (replied_ms, expected) in [(979, vec![Broken::Early]), (980, vec![])] {
+        let mut s = delayed(1_000);
+        s.get(A, None).replied_ms = replied_ms;
+        assert_eq!(s.judge(), expected);
+    }
+    // The scene's queues are browsed after ten seconds.
+    for (until, expected) in [(10_021, vec![Broken::Early]), (10_020, vec![])] {
+        let mut s = delayed(until);
+        s.found(A);
+        assert_eq!(s.judge(), expected);
+    }
+    let mut s = delayed(1_000);
+    assert_eq!(s.judge(), [Broken::Lost]);
+    let mut s = delayed(1_000);
+    for _ in 0..2 {
+        s.get(A, None).replied_ms = 2_000;
+    }
+    assert_eq!(s.judge(), [Broken::Repeated]);
+}
+
+#[test]
+fn what_is_delayed_may_be_overtaken_and_overtakes_nobody() {
+    // B is put later, and comes first; so it stands in front of A in the next round too.
+    let mut s = Scene::new();
+    s.put(A, None).not_before = Some(100);
+    s.put(B, None);
+    s.found(B);
+    s.found(A);
+    assert_eq!(s.judge(), NONE);
+    s.found(B);
+    s.found(A);
+    assert_eq!(s.judge(), NONE);
+    let mut s = Scene::new();
+    s.put(A, None);
+    s.put(B, None).not_before = Some(100);
+    s.get(B, None).replied_ms = 200;
+    s.found(A);
+    assert_eq!(s.judge(), [Broken::Misordered]);
 }
 
 #[test]

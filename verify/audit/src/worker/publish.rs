@@ -1,4 +1,5 @@
-//! Publications: one put that is a message on the queue of each durable subscription whose topic string matches.
+//! Publications: one put that is a message on the queue of each durable subscription whose topic string matches; and what they
+//! have in common with puts to lists.
 //!
 //! Invariants:
 //! * To the record each copy is a message of its own, numbered behind one another in the order of the subscribers' queues.
@@ -13,11 +14,11 @@ use crate::payload::Payload;
 use crate::stage::{TOPICS, subscribers, topic_code};
 
 /// When it was called and replied to: in stamps, and in milliseconds.
-struct Times {
-    called: Stamp,
-    replied: Stamp,
-    called_ms: u64,
-    replied_ms: u64,
+pub(super) struct Times {
+    pub(super) called: Stamp,
+    pub(super) replied: Stamp,
+    pub(super) called_ms: u64,
+    pub(super) replied_ms: u64,
 }
 
 impl Worker<'_> {
@@ -55,7 +56,8 @@ impl Worker<'_> {
             Some(open) => open.id,
             None => self.alone(answer, &times),
         };
-        self.record_copies(&payload, queues, of, answer, &times);
+        let answers = vec![answer; queues.len()];
+        self.record_copies(&payload, queues, of, &answers, &times);
         if answer == Answer::Done {
             let moved = i64::try_from(length * queues.len()).unwrap_or(0);
             self.stage.add_queued(moved);
@@ -69,7 +71,7 @@ impl Worker<'_> {
     }
 
     /// Its own unit of work, which ends as it was answered.
-    fn alone(&mut self, answer: Answer, times: &Times) -> UnitId {
+    pub(super) fn alone(&mut self, answer: Answer, times: &Times) -> UnitId {
         let id = UnitId {
             worker: self.number,
             number: self.next_unit,
@@ -89,17 +91,19 @@ impl Worker<'_> {
         id
     }
 
-    fn record_copies(
+    /// Each has an answer of its own.
+    pub(super) fn record_copies(
         &mut self,
         payload: &Payload,
         queues: &[u8],
         unit: UnitId,
-        answer: Answer,
+        answers: &[Answer],
         times: &Times,
     ) {
-        let unanswered = answer == Answer::Unknown;
         let after = u64::from(payload.expiry_ms);
-        for (queue, number) in queues.iter().zip(payload.id.number..) {
+        let copies = queues.iter().zip(answers).zip(payload.id.number..);
+        for ((queue, answer), number) in copies {
+            let (answer, unanswered) = (*answer, *answer == Answer::Unknown);
             self.history.puts.push(Put {
                 id: Id {
                     number,
@@ -115,6 +119,7 @@ impl Worker<'_> {
                         false => times.replied_ms + after,
                     },
                 }),
+                not_before: None,
                 unit: Some(unit),
                 called: times.called,
                 replied: if unanswered { NEVER } else { times.replied },
