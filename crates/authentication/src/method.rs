@@ -14,7 +14,13 @@ pub trait Method: Send + Sync {
 
     /// The same as a verdict.
     fn verdict(&self, credentials: &Credentials) -> Verdict {
-        match self.check(credentials) {
+        self.check(credentials).into()
+    }
+}
+
+impl From<Result<Option<String>, Unable>> for Verdict {
+    fn from(answer: Result<Option<String>, Unable>) -> Verdict {
+        match answer {
             Ok(Some(user)) => Verdict::Right(user),
             Ok(None) => Verdict::Wrong,
             Err(unable) => Verdict::Unable(unable),

@@ -315,6 +315,11 @@ impl Attribute {
     }
 }
 
+/// Bytes as they are shown.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
+}
+
 /// The bytes that hexadecimal digits stand for.
 pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
@@ -342,7 +347,7 @@ pub fn shown(attribute: &Attribute, value: &Value) -> String {
         Value::Int(_) | Value::Ints(_) | Value::Texts(_) => {
             printable(&items(attribute, value).join(",")).into_owned()
         }
-        Value::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02X}")).collect(),
+        Value::Bytes(bytes) => hex(bytes),
         Value::Date(date) => date.to_string(),
         Value::Time(time) => time.to_string(),
     };

@@ -1,7 +1,9 @@
-//! The commands in PCF other than Escape, a row each: its number, the MQSC command that does the same, and what its parameters
-//! say in that (manual: "Definitions of the programmable command formats").
+//! The commands in PCF other than Escape, a row each: its number, the MQSC command that does the same, and what its choices
+//! say in that (manual: "Definitions of the programmable command formats"). What the other parameters say is read by the
+//! attributes of the objects that a command is about; of commands about authority records, which are about no objects, in
+//! [`authority`](super::authority).
 //!
-//! Invariants (tested): a number stands in one row; what is made of a row is a command that MQSC has.
+//! Invariants (tested): a number stands in one row; what is made of a row is a command that MQSC has, or several.
 
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants as mq;

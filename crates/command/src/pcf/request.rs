@@ -13,7 +13,7 @@ use super::authority;
 use super::commands::{Form, PcfCommand, Subject, quoted};
 use super::refusal::{Refusal, refused, refused_selector, twice, unknown};
 use super::{Message, Parameter, PcfError, Value, whole};
-use crate::attribute::{Attribute, ValueKind, shown};
+use crate::attribute::{Attribute, ValueKind, hex, shown};
 use crate::command::DisplayType;
 use crate::kinds::ObjectKind;
 use crate::statuses::{choice, status_rows};
@@ -55,10 +55,6 @@ impl Request {
         let whole = |added: &String| format!("{}{added}", self.command);
         self.each.iter().map(whole)
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
 fn is_filter(value: &Value) -> bool {

@@ -2,8 +2,8 @@
 //!
 //! Invariants: an object is checked by the name that it is opened by (that of an alias, not of its target), before
 //! anything is made or counted; a queue that is transmitted from can be opened for output by its own name only by who may
-//! set all context; whoever opens a model queue needs to display it besides; who
-//! names another user has that one's authorities on objects, and its own as to contexts.
+//! set all context; whoever opens a model queue needs to display it besides; who names another user has that one's
+//! authorities on objects, and its own as to contexts.
 
 use std::sync::Arc;
 

@@ -333,7 +333,10 @@ fn about_records() -> Vec<Made> {
         (
             mq::MQCMD_INQUIRE_AUTH_RECS,
             vec![
-                int(mq::MQIACF_AUTH_OPTIONS, 33),
+                int(
+                    mq::MQIACF_AUTH_OPTIONS,
+                    mq::MQAUTHOPT_ENTITY_EXPLICIT | mq::MQAUTHOPT_NAME_ALL_MATCHING,
+                ),
                 text(mq::MQCACF_AUTH_PROFILE_NAME, ""),
                 int(mq::MQIACF_OBJECT_TYPE, mq::MQOT_ALL),
                 ints(
