@@ -59,6 +59,8 @@ const DIFFERENT: &[(&str, &str, &str)] = &[
     ("23-jms-transacted", "61", NO_BASE_QUEUE),
     ("24-jms-client-ack-recover", "55", NO_BASE_QUEUE),
     ("14-base-mqsubrq", "29", NOTHING_RETAINED),
+    ("11-base-mqsub", "35", SAYS_ITS_TOPIC),
+    ("17-base-mqsub-unmanaged", "37", SAYS_ITS_TOPIC),
     ("30-jms-topic", "37", SAYS_ITS_TOPIC),
     ("32-jms-durable", "43", SAYS_ITS_TOPIC),
     ("33-jms-shared-subscriptions", "39", SAYS_ITS_TOPIC),
