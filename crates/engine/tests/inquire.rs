@@ -138,7 +138,14 @@ fn what_client_libraries_ask_is_answered() {
     assert_eq!(String::from_utf8(values.chars).unwrap().trim_end(), "L");
 }
 
-/// What an object does not have: -1, or asterisks of the attribute's width, and a warning.
+/// Whether the two are of one type of object, as queues of every kind are.
+fn are_of_one_type(one: ObjectKind, other: ObjectKind) -> bool {
+    let queues = |kind| ObjectKind::QUEUES.contains(&kind);
+    one == other || queues(one) && queues(other)
+}
+
+/// What a queue of this kind does not have: -1, or asterisks of the attribute's width, and a warning. What no object of this
+/// type has is no selector for it.
 #[test]
 fn attributes_of_another_kind_are_not_applicable() {
     let w = world();
@@ -150,7 +157,17 @@ fn attributes_of_another_kind_are_not_applicable() {
                 let selector = attribute.selector;
                 let what = format!("{} of {name}", attribute.keyword);
                 let own = attributes(kind).any(|a| a.selector == selector && a.inquire);
-                let (one, warning) = inquire(&s, h, &[selector]).unwrap();
+                let of_type = ObjectKind::ALL
+                    .into_iter()
+                    .filter(|sibling| are_of_one_type(*sibling, kind))
+                    .flat_map(attributes)
+                    .any(|a| a.selector == selector && a.inquire);
+                let inquired = inquire(&s, h, &[selector]);
+                if !of_type {
+                    assert_eq!(inquired, Err(Reason::SELECTOR_ERROR), "{what}");
+                    continue;
+                }
+                let (one, warning) = inquired.unwrap();
                 if own {
                     assert_eq!(warning, Reason::NONE, "{what}");
                     continue;
@@ -163,16 +180,45 @@ fn attributes_of_another_kind_are_not_applicable() {
                 }
             }
         }
-        // The others are answered all the same.
-        let mixed = [
-            MQIA_Q_TYPE,
-            MQIA_MAX_HANDLES,
-            MQCA_REMOTE_Q_NAME,
-            MQCA_ALTERATION_DATE,
-        ];
-        let (values, warning) = inquire(&s, h, &mixed).unwrap();
-        assert_eq!(warning, Reason::SELECTOR_NOT_FOR_TYPE);
-        assert_eq!((values.ints.len(), values.chars.len()), (2, 48 + 12));
+    }
+    // The others are answered all the same.
+    let h = open_to_inquire(&s, ObjectKind::QAlias, "A");
+    let mixed = [
+        MQIA_Q_TYPE,
+        MQIA_MAX_Q_DEPTH,
+        MQCA_REMOTE_Q_NAME,
+        MQCA_ALTERATION_DATE,
+    ];
+    let (values, warning) = inquire(&s, h, &mixed).unwrap();
+    assert_eq!(warning, Reason::SELECTOR_NOT_FOR_TYPE);
+    assert_eq!((values.ints.len(), values.chars.len()), (2, 48 + 12));
+}
+
+/// Selectors of one type of object through a handle of another, both ways, as the manual has them for MQINQ.
+#[test]
+fn selectors_of_another_type_of_object_are_errors() {
+    let w = world();
+    let s = w.connect();
+    let (error, warning) = (
+        Err(Reason::SELECTOR_ERROR),
+        Ok(Reason::SELECTOR_NOT_FOR_TYPE),
+    );
+    for (kind, name, selector, expected) in [
+        (ObjectKind::QLocal, "L", MQIA_MAX_HANDLES, error),
+        (ObjectKind::QLocal, "L", MQCA_DEAD_LETTER_Q_NAME, error),
+        (ObjectKind::QLocal, "L", MQCA_NAMES, error),
+        (ObjectKind::QAlias, "A", MQIA_MAX_HANDLES, error),
+        (ObjectKind::Qmgr, "QM1", MQIA_CURRENT_Q_DEPTH, error),
+        (ObjectKind::Qmgr, "QM1", MQIA_Q_TYPE, error),
+        (ObjectKind::Namelist, "N", MQIA_Q_TYPE, error),
+        (ObjectKind::Process, "P", MQIA_MAX_HANDLES, error),
+        (ObjectKind::QLocal, "L", MQCA_BASE_Q_NAME, warning),
+        (ObjectKind::QAlias, "A", MQIA_CURRENT_Q_DEPTH, warning),
+        (ObjectKind::QRemote, "R", MQIA_MAX_Q_DEPTH, warning),
+    ] {
+        let h = open_to_inquire(&s, kind, name);
+        let found = inquire(&s, h, &[selector]).map(|(_, warning)| warning);
+        assert_eq!(found, expected, "{selector} of {name}");
     }
 }
 
@@ -183,7 +229,7 @@ fn what_is_no_selector_is_an_error() {
     for (kind, name) in KINDS {
         let h = open_to_inquire(&s, kind, name);
         for selector in [0, -1, MQIA_LAST, MQCA_LAST, 1999, 3000, i32::MAX, i32::MIN] {
-            let refused = inquire(&s, h, &[MQIA_DEF_PRIORITY, selector]);
+            let refused = inquire(&s, h, &[selector]);
             assert_eq!(refused, Err(Reason::SELECTOR_ERROR), "{selector} of {name}");
         }
         let (nothing, warning) = inquire(&s, h, &[]).unwrap();
@@ -355,7 +401,6 @@ fn a_namelist_gives_its_names_and_how_many_they_are() {
     w.run("ALTER NAMELIST(N) NAMES()");
     let (found, _) = inquire(&s, h, &[MQIA_NAME_COUNT, MQCA_NAMES]).unwrap();
     assert_eq!((found.ints, found.chars), (vec![0], Vec::new()));
-    let warned = inquire(&s, h, &[MQIA_Q_TYPE]).unwrap();
-    assert_eq!(warned.0.ints, [MQIAV_NOT_APPLICABLE]);
-    assert_eq!(warned.1, Reason::SELECTOR_NOT_FOR_TYPE);
+    let refused = inquire(&s, h, &[MQIA_Q_TYPE]);
+    assert_eq!(refused, Err(Reason::SELECTOR_ERROR));
 }

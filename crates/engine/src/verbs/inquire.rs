@@ -1,4 +1,9 @@
 //! MQINQ: attributes of an open object.
+//!
+//! Source: MQ reference, "MQINQ - Inquire object attributes" (Selectors).
+//!
+//! Invariant: a selector that no object of this type has ends the call (2067); queues are one type, and what only queues of
+//! another kind have is answered as not applicable, with a warning (2068).
 
 use posthaste_command::{Attribute, Object, ObjectKind, Value, by_selector};
 use posthaste_mqi::constants::*;
@@ -52,11 +57,15 @@ fn elsewhere(kind: ObjectKind, selector: i32) -> Option<usize> {
     }
 }
 
-/// The attribute behind a selector, on whatever kind of object; `None`: there is none such.
-fn known(selector: i32) -> Option<&'static Attribute> {
-    let mut found = ObjectKind::ALL
-        .into_iter()
-        .filter_map(|kind| by_selector(kind, selector));
+/// The attribute behind a selector, on whatever kind of object of the same type; `None`: there is none such.
+fn known(kind: ObjectKind, selector: i32) -> Option<&'static Attribute> {
+    let type_of_object = match ObjectKind::QUEUES.contains(&kind) {
+        true => &ObjectKind::QUEUES[..],
+        false => std::slice::from_ref(&kind),
+    };
+    let mut found = type_of_object
+        .iter()
+        .filter_map(|kind| by_selector(*kind, selector));
     found.find(|attribute| attribute.inquire)
 }
 
@@ -70,13 +79,13 @@ fn inquire(definition: &Definition, selectors: &[i32]) -> Verb<Inquired> {
             out.chars.resize(out.chars.len() + width, b' ');
             continue;
         }
-        let anywhere = known(*selector).ok_or(Reason::SELECTOR_ERROR)?;
+        let anywhere = known(kind, *selector).ok_or(Reason::SELECTOR_ERROR)?;
         let attribute = by_selector(kind, *selector).filter(|a| a.inquire);
         match *selector {
             MQIA_FIRST..=MQIA_LAST => {
                 let value = live(definition, *selector)
                     .or_else(|| attribute.map(|attribute| number(&object, attribute)));
-                // Known selectors that this kind of object does not have: -1 and a warning
+                // What only queues of another kind have: -1 and a warning
                 // (MQINQ, "MQIAV_NOT_APPLICABLE").
                 out.ints.push(value.unwrap_or(MQIAV_NOT_APPLICABLE));
                 if value.is_none() {
