@@ -26,7 +26,7 @@ public final class BaseTopics {
         MQException.log = null;
     }
 
-    private static void publish(MQQueueManager qm, String topic, String text, int options) throws Exception {
+    static void publish(MQQueueManager qm, String topic, String text, int options) throws Exception {
         MQTopic publisher = qm.accessTopic(topic, null, CMQC.MQTOPIC_OPEN_AS_PUBLICATION,
             CMQC.MQOO_OUTPUT | CMQC.MQOO_FAIL_IF_QUIESCING);
         MQPutMessageOptions pmo = new MQPutMessageOptions();
@@ -61,7 +61,9 @@ public final class BaseTopics {
         that(one.isSubscribed() && one.isManaged() && !one.isDurable(), "what it was asked for");
         publish(qm, name, "published", CMQC.MQPMO_NO_SYNCPOINT);
         publish(qm, name + "/more", "below it", CMQC.MQPMO_NO_SYNCPOINT);
-        equal("published", Base.text(got(one)));
+        MQMessage published = got(one);
+        equal("published", Base.text(published));
+        equal(name, published.getStringProperty("mqps.Top"));
         nothing(one);
         equal("published", Base.text(got(below)));
         equal("below it", Base.text(got(below)));

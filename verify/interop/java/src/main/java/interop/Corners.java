@@ -6,7 +6,10 @@ import static interop.Messages.text;
 import static interop.Place.equal;
 import static interop.Place.that;
 
+import com.ibm.mq.MQMessage;
+import com.ibm.mq.MQQueueManager;
 import com.ibm.mq.constants.CMQC;
+import com.ibm.mq.jms.MQQueue;
 import com.ibm.msg.client.wmq.WMQConstants;
 import javax.jms.Connection;
 import javax.jms.JMSException;
@@ -23,6 +26,9 @@ import javax.jms.Topic;
 public final class Corners {
     /** A character beyond the Basic Multilingual Plane. */
     private static final String CLEF = "\uD834\uDD1E";
+
+    /** A byte-order mark. */
+    private static final String MARK = "\uFEFF";
 
     private final Place place;
 
@@ -91,6 +97,46 @@ public final class Corners {
             }
             session.unsubscribe(name);
         }
+    }
+
+    /**
+     * Texts in UTF-16 of both byte orders, converted by the library and by the queue manager. A byte-order mark comes as the
+     * character that it is: the character set has said the order. The library, where it converts itself, takes it off 1200.
+     */
+    @Case
+    public void textsInUtf16() throws Exception {
+        String text = "Gr\u00fc\u00dfe " + CLEF;
+        MQQueueManager qm = Base.connect(place);
+        for (int conversion : new int[] {
+                WMQConstants.WMQ_RECEIVE_CONVERSION_CLIENT_MSG, WMQConstants.WMQ_RECEIVE_CONVERSION_QMGR}) {
+            boolean here = conversion == WMQConstants.WMQ_RECEIVE_CONVERSION_CLIENT_MSG;
+            try (Connection connection = connect()) {
+                Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+                String name = place.queue();
+                MQQueue from = (MQQueue) session.createQueue(name);
+                from.setIntProperty(WMQConstants.WMQ_RECEIVE_CONVERSION, conversion);
+                MessageConsumer consumer = session.createConsumer(from);
+                com.ibm.mq.MQQueue queue = qm.accessQueue(name, CMQC.MQOO_OUTPUT);
+                for (int ccsid : new int[] {1200, 1202}) {
+                    String what = ccsid + (here ? " here: " : " there: ");
+                    MQQueue to = (MQQueue) session.createQueue(name);
+                    to.setCCSID(ccsid);
+                    session.createProducer(to).send(session.createTextMessage(text));
+                    equal(what + text, what + text(received(consumer)));
+                    MQMessage marked = new MQMessage();
+                    marked.format = CMQC.MQFMT_STRING;
+                    marked.characterSet = ccsid;
+                    boolean big = ccsid == 1200;
+                    marked.encoding = big ? CMQC.MQENC_INTEGER_NORMAL : CMQC.MQENC_INTEGER_REVERSED;
+                    marked.write((MARK + text).getBytes(big ? "UTF-16BE" : "UTF-16LE"));
+                    queue.put(marked);
+                    String expected = (here && big ? "" : MARK) + text;
+                    equal(what + expected, what + text(received(consumer)));
+                }
+                queue.close();
+            }
+        }
+        qm.disconnect();
     }
 
     @Case

@@ -37,7 +37,7 @@ final class Messages {
     }
 
     /** The reason of the call that failed below JMS; 0 if none did. */
-    static int reason(JMSException failure) {
+    static int reason(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof MQException) {
                 return ((MQException) cause).getReason();

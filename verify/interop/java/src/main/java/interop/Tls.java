@@ -165,7 +165,7 @@ public final class Tls {
         for (String version : new String[] {"*TLS13", "*TLS12"}) {
             MQConnectionFactory connections = jms(version, factory("client"));
             connections.setSSLResetCount(40_000);
-            boolean served = true;
+            int reason = 0;
             try (JMSContext context = connections.createContext()) {
                 Queue queue = context.createQueue("queue:///" + place.queue());
                 for (int count = 0; count < 20; count++) {
@@ -174,9 +174,10 @@ public final class Tls {
                     equal(text, context.createConsumer(queue).receiveBody(String.class, 60_000));
                 }
             } catch (JMSRuntimeException failure) {
-                served = false;
+                reason = Messages.reason(failure);
+                that(reason != 0, version + ": " + failure);
             }
-            that(served == version.equals("*TLS13"), version + ": " + served);
+            equal(version.equals("*TLS13") ? 0 : CMQC.MQRC_HOST_NOT_AVAILABLE, reason);
             place.ok("CLEAR QLOCAL(" + place.queue() + ")");
         }
     }

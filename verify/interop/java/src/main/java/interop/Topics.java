@@ -7,7 +7,16 @@ import static interop.Messages.text;
 import static interop.Place.equal;
 import static interop.Place.that;
 
+import com.ibm.mq.MQQueueManager;
+import com.ibm.mq.constants.CMQC;
+import com.ibm.mq.jms.MQConnectionFactory;
+import com.ibm.mq.jms.MQTopic;
+import com.ibm.msg.client.wmq.WMQConstants;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Enumeration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -164,6 +173,79 @@ public final class Topics {
             equal("both", text(received(one)));
             equal(null, below.receiveNoWait());
             equal(null, one.receiveNoWait());
+        }
+    }
+
+    private static String all(MessageConsumer consumer) throws JMSException {
+        List<String> texts = new ArrayList<>();
+        for (Message message = consumer.receiveNoWait(); message != null; message = consumer.receiveNoWait()) {
+            texts.add(text(message));
+        }
+        return String.join(" ", texts);
+    }
+
+    /** Both schemes, as a connection factory and a topic say them: in either a wildcard of the other one stands for itself. */
+    @Case
+    public void bothSchemesOfWildcards() throws Exception {
+        String root = place.topic();
+        String[] published = {"/a", "/ab", "/a/b", "/a*", "/a#", "/+/b"};
+        // What each stands for by levels, and by characters.
+        String[][] strings = {
+            {"/a*", "/a*", "/a /ab /a/b /a* /a#"},
+            {"/+/b", "/a/b /+/b", "/+/b"},
+            {"/a/#", "/a /a/b", ""},
+            {"/a?", "", "/ab /a* /a#"},
+        };
+        MQQueueManager publisher = Base.connect(place);
+        for (int format : new int[] {WMQConstants.WMQ_WILDCARD_TOPIC_ONLY, WMQConstants.WMQ_WILDCARD_CHAR_ONLY}) {
+            int expected = format == WMQConstants.WMQ_WILDCARD_TOPIC_ONLY ? 1 : 2;
+            for (boolean ofTopic : new boolean[] {false, true}) {
+                MQConnectionFactory factory = Jms.factory(place);
+                if (!ofTopic) {
+                    factory.setIntProperty(WMQConstants.WMQ_WILDCARD_FORMAT, format);
+                }
+                try (Connection connection = factory.createConnection()) {
+                    connection.start();
+                    Session session = session(connection);
+                    List<MessageConsumer> consumers = new ArrayList<>();
+                    for (String[] one : strings) {
+                        MQTopic topic = (MQTopic) session.createTopic(root + one[0]);
+                        if (ofTopic) {
+                            topic.setIntProperty(WMQConstants.WMQ_WILDCARD_FORMAT, format);
+                        }
+                        consumers.add(session.createConsumer(topic));
+                    }
+                    for (String topic : published) {
+                        BaseTopics.publish(publisher, root + topic, topic, CMQC.MQPMO_NO_SYNCPOINT);
+                    }
+                    for (int at = 0; at < strings.length; at++) {
+                        String what = (ofTopic ? "topic " : "factory ") + format + " " + strings[at][0] + ": ";
+                        equal(what + strings[at][expected], what + all(consumers.get(at)));
+                    }
+                }
+            }
+        }
+        publisher.disconnect();
+    }
+
+    /** What another client has published without a header of JMS says its topic, and nothing else that it did not say. */
+    @Case
+    public void plainPublicationsSayTheirTopic() throws Exception {
+        String root = place.topic();
+        String name = root + "/plain é";
+        try (Connection connection = connect()) {
+            Session session = session(connection);
+            MessageConsumer consumer = session.createConsumer(session.createTopic(root + "/#"));
+            MQQueueManager qm = Base.connect(place);
+            BaseTopics.publish(qm, name, "plain", CMQC.MQPMO_NO_SYNCPOINT);
+            qm.disconnect();
+            Message received = received(consumer);
+            equal("plain", text(received));
+            that(received.getJMSDestination() instanceof Topic, "the destination is " + received.getJMSDestination());
+            equal(name, ((Topic) received.getJMSDestination()).getTopicName().replace("topic://", ""));
+            for (Object property : Collections.list((Enumeration<?>) received.getPropertyNames())) {
+                that(property.toString().startsWith("JMS"), "the property " + property);
+            }
         }
     }
 
