@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use posthaste_channel::Limits;
 use posthaste_engine::EndMode;
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
@@ -11,6 +12,7 @@ use posthaste_wire::request::{Put1Request, SetRequest};
 use posthaste_wire::{Request, Status};
 use tokio::net::TcpStream;
 
+use crate::budgets::begun;
 use crate::client::{Client, Fate};
 use crate::streams::{ask, next, wanting};
 use crate::world::World;
@@ -31,6 +33,38 @@ async fn under_way(world: &World, client: &mut Client<TcpStream>) {
     let before = world.qm.log().appended();
     client.flush().await;
     until("a log record", || world.qm.log().appended() > before).await;
+}
+
+/// Units of work that have put one message and begun another, whose connections are cut one after the other: what each has in
+/// hand, in memory and in the log, is given back for the next one, and for who puts a message of that length then.
+#[tokio::test]
+async fn what_a_connection_had_begun_when_it_was_cut_is_given_back() {
+    const LENGTH: usize = 400_000;
+    let world = World::with(Limits {
+        unfinished_in_all: LENGTH * 3 / 2,
+        ..Limits::default()
+    })
+    .await;
+    let settled = || {
+        let status = world.qm.queue_status("Q3").unwrap();
+        world.registry.unfinished() == 0 && !status.uncommitted
+    };
+    for _ in 0..8 {
+        let mut client = world.client().await;
+        let (queue, id) = (client.open("Q3").await, client.id);
+        client.put(queue, MQPMO_SYNCPOINT, &[7; LENGTH]).await;
+        let (begin, _) = begun(&mut client, id, queue, MQPMO_SYNCPOINT, LENGTH);
+        client.out.extend(begin);
+        client.flush().await;
+        let half = || world.registry.unfinished() > LENGTH / 2;
+        until("half of a message", half).await;
+        drop(client);
+        until("the end of what was cut", settled).await;
+    }
+    let mut client = world.client().await;
+    let queue = client.open("Q3").await;
+    client.put(queue, MQPMO_NO_SYNCPOINT, &[7; LENGTH]).await;
+    assert_eq!(world.depth("Q3"), 1);
 }
 
 /// A client whose get has its record in the log, and waits for the force, which is held up.
