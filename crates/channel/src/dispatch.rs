@@ -644,9 +644,10 @@ impl Dispatcher {
         match result {
             Err(reason) => self.fail(header, handle, reason),
             Ok(sts) => {
+                let surrogates = stat.sts.surrogates || self.conversation.common.surrogates;
                 let stat = StatRequest {
                     kind: stat.kind,
-                    sts,
+                    sts: sts.within(&stat.sts, surrogates),
                 };
                 self.answer(
                     header,

@@ -14,6 +14,8 @@ fn count(counter: &mut i32) {
 pub(crate) struct Destination {
     pub(crate) object_type: i32,
     pub(crate) object: Name,
+    /// The topic string, if it is a topic.
+    pub(crate) string: String,
     pub(crate) q_mgr: Name,
 }
 
@@ -60,6 +62,7 @@ impl AsyncPuts {
         if let Some(to) = to {
             sts.object_type = to.object_type;
             sts.object_name = to.object;
+            sts.object_string = to.string;
             sts.object_q_mgr_name = to.q_mgr;
             sts.resolved_object_name = if pmo.resolved_q_name.is_blank() {
                 to.object
@@ -93,6 +96,7 @@ mod tests {
         let to = || Destination {
             object_type: 1,
             object: Name::new("Q1"),
+            string: "a/b".to_owned(),
             q_mgr: Name::default(),
         };
         puts.succeeded();
@@ -112,6 +116,7 @@ mod tests {
         );
         assert_eq!(counts, (1, 1, 2));
         assert_eq!(sts.object_name, Name::new("Q1"));
+        assert_eq!(sts.object_string, "a/b");
         assert_eq!(puts.take(1), Sts::default());
     }
 

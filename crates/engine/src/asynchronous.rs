@@ -34,9 +34,14 @@ impl Destination {
             Target::Topic(_) => MQOT_TOPIC,
             _ => MQOT_Q,
         };
+        let string = match &handle.target {
+            Target::Topic(topic) => topic.string.to_string(),
+            _ => String::new(),
+        };
         Destination {
             object_type,
             object,
+            string,
             q_mgr,
         }
     }
@@ -45,6 +50,7 @@ impl Destination {
         Destination {
             object_type: od.object_type,
             object: od.object_name,
+            string: od.object_string.clone(),
             q_mgr: od.object_q_mgr_name,
         }
     }

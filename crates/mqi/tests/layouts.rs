@@ -119,6 +119,7 @@ fn with_strings() -> Vec<Case> {
         case!("MQSTS" Sts, 2, 272 + 8, 280 + 8, STS_ERROR, Sts {
             version: 2,
             object_string: "abcd".into(),
+            object_string_size: 4,
             sub_name: "efgh".into(),
             ..Sts::default()
         }),

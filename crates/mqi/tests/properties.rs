@@ -355,6 +355,7 @@ fn sts() -> impl Strategy<Value = Sts> {
                 return value;
             }
             Sts {
+                object_string_size: i32::try_from(object_string.len()).unwrap(),
                 object_string,
                 sub_name,
                 open_options: n[6],

@@ -574,3 +574,55 @@ async fn topic_strings_come_as_the_product_reads_them() {
         }
     }
 }
+
+/// MQSTAT says which topic an asynchronous put was refused by, as the product reads strings and as much as it has room for.
+#[tokio::test]
+async fn the_topic_of_an_asynchronous_put_that_failed_comes_as_the_product_reads_it() {
+    let world = World::new().await;
+    let string = "a/\u{1d11e}/é";
+    world.mqsc(&format!("DEFINE TOPIC(T) TOPICSTR('{string}')"));
+    for (product, surrogates) in [("MQJB09040000", true), ("MQCC09040000", false)] {
+        let offer = ClientOffer {
+            product: Chars::new(product),
+            ..Raw::offer("CH")
+        };
+        let mut client = Raw::connected(world.socket().await, &offer).await;
+        let od = Od {
+            version: 4,
+            object_type: MQOT_TOPIC,
+            object_name: Name::new("T"),
+            ..Od::default()
+        };
+        for (room, expected) in [(100, string), (2, "a/"), (0, "")] {
+            world.mqsc("ALTER TOPIC(T) PUB(ENABLED)");
+            let (outcome, _) = client.try_open(od.clone(), MQOO_OUTPUT).await;
+            assert_eq!(outcome.comp_code, CompCode::Ok, "{outcome:?}");
+            world.mqsc("ALTER TOPIC(T) PUB(DISABLED)");
+            let asynchronous = MQPMO_NO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
+            client.send_put(outcome.handle, &Md::default(), asynchronous, b"news");
+            let stat = Request::Stat(Box::new(StatRequest {
+                kind: 0,
+                sts: Sts {
+                    version: 2,
+                    object_string_size: room,
+                    ..Sts::default()
+                },
+            }));
+            let (_, reply) = client.call(Hobj::NONE, &stat).await;
+            let Reply::Stat(stat) = reply else {
+                panic!("{reply:?}")
+            };
+            let sts = &stat.sts;
+            assert_eq!(
+                (sts.reason, sts.object_type),
+                (Reason::PUT_INHIBITED.0, MQOT_TOPIC)
+            );
+            assert_eq!(sts.object_string, expected, "{product} {room}");
+            assert_eq!(
+                sts.surrogates,
+                surrogates && room == 100,
+                "{product} {room}"
+            );
+        }
+    }
+}

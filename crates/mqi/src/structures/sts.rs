@@ -48,12 +48,17 @@ pub struct Sts {
     pub resolved_q_mgr_name: Name,
     /// Version 2: long name of the object concerned.
     pub object_string: String,
+    /// Bytes of room for `object_string`.
+    pub object_string_size: i32,
     /// Version 2: name of the subscription concerned.
     pub sub_name: String,
     /// Version 2: open options of the object concerned.
     pub open_options: i32,
     /// Version 2: options of the subscription concerned.
     pub sub_options: i32,
+    /// What of its strings is beyond the Basic Multilingual Plane came as two surrogates of three bytes each, as IBM's Java
+    /// client writes it, or is to be given to one so.
+    pub surrogates: bool,
 }
 
 impl Default for Sts {
@@ -71,9 +76,11 @@ impl Default for Sts {
             resolved_object_name: Name::BLANK,
             resolved_q_mgr_name: Name::BLANK,
             object_string: String::new(),
+            object_string_size: 0,
             sub_name: String::new(),
             open_options: 0,
             sub_options: 0,
+            surrogates: false,
         }
     }
 }
@@ -115,13 +122,37 @@ impl Sts {
             let base = Self::length(2, pointers).unwrap_or_default();
             let object = flat::read_charv(&mut reader, pointers, base, OBJECT_STRING)?;
             let sub = flat::read_charv(&mut reader, pointers, base, SUB_NAME)?;
+            value.surrogates = object.surrogates || sub.surrogates;
             value.object_string = object.text;
+            value.object_string_size = object.size;
             value.sub_name = sub.text;
             value.open_options = reader.i32("OpenOptions")?;
             value.sub_options = reader.i32("SubOptions")?;
             used = base.max(object.end).max(sub.end);
         }
         Ok((value, used))
+    }
+
+    /// The same for whoever has given this structure to be filled: his version, as much of the string as he has room for, and
+    /// in the form in which he reads it.
+    pub fn within(self, given: &Sts, surrogates: bool) -> Self {
+        let width = |c: char| match c.len_utf8() {
+            4 if surrogates => 6,
+            length => length,
+        };
+        let mut room = usize::try_from(given.object_string_size).unwrap_or(0);
+        let fits = |c: &char| {
+            let left = room.checked_sub(width(*c));
+            room = left.unwrap_or(0);
+            left.is_some()
+        };
+        Self {
+            version: given.version,
+            object_string: self.object_string.chars().take_while(fits).collect(),
+            object_string_size: given.object_string_size,
+            surrogates,
+            ..self
+        }
     }
 
     /// Appends the structure and its strings.
@@ -142,11 +173,53 @@ impl Sts {
             .chars(&self.resolved_object_name)
             .chars(&self.resolved_q_mgr_name);
         if version >= 2 {
-            let mut strings = Strings::new(Self::length(2, pointers).unwrap_or_default());
-            strings.charv(&mut writer, &self.object_string, 0);
+            let mut strings = Strings::new(Self::length(2, pointers).unwrap_or_default())
+                .in_surrogates(self.surrogates);
+            strings.charv(&mut writer, &self.object_string, self.object_string_size);
             strings.charv(&mut writer, &self.sub_name, 0);
             writer.i32(self.open_options).i32(self.sub_options);
             strings.finish(&mut writer);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_as_much_of_the_string_as_there_is_room_for() {
+        let sts = Sts {
+            object_string: "a/\u{1d11e}é".to_owned(),
+            ..Sts::default()
+        };
+        for (surrogates, room, expected) in [
+            (false, 0, ""),
+            (false, 5, "a/"),
+            (false, 6, "a/\u{1d11e}"),
+            (false, 8, "a/\u{1d11e}é"),
+            (true, 7, "a/"),
+            (true, 8, "a/\u{1d11e}"),
+            (true, 10, "a/\u{1d11e}é"),
+            (true, -1, ""),
+        ] {
+            let given = Sts {
+                version: 2,
+                object_string_size: room,
+                ..Sts::default()
+            };
+            let filled = sts.clone().within(&given, surrogates);
+            assert_eq!(filled.object_string, expected, "{room}");
+            let mut bytes = Vec::new();
+            filled.encode(&mut bytes, ByteOrder::Little, PointerSize::Four);
+            let (read, _) = Sts::decode(&bytes, ByteOrder::Little, PointerSize::Four).unwrap();
+            let beyond = expected.contains('\u{1d11e}');
+            assert_eq!(read.surrogates, surrogates && beyond);
+            assert_eq!(
+                (read.object_string, read.object_string_size),
+                (filled.object_string, room.max(0))
+            );
         }
     }
 }
