@@ -161,6 +161,15 @@ pub(crate) struct Queue {
     pub(crate) unknown: bool,
 }
 
+/// The file where delayed messages wait.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Waiting {
+    /// Something has happened to it.
+    pub(crate) struck: bool,
+    /// It was found damaged: nobody knows what of it will come.
+    pub(crate) unknown: bool,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Flight {
     pub(crate) session: SessionId,
@@ -194,6 +203,7 @@ pub struct Model {
     /// Units of work that have tickets.
     pub(crate) uncertain: Vec<usize>,
     pub(crate) publications: Publications,
+    pub(crate) waiting: Waiting,
     pub(crate) lists: Lists,
     /// Messages that have gone since the lists were last looked through.
     gone: u32,

@@ -114,7 +114,7 @@ impl Model {
         if outcome == Outcome::Reason(OBJECT_DAMAGED)
             && let Some(queue) = target(&flight.op)
         {
-            self.damaged(queue)?;
+            self.put_found_damage(&flight.op, queue)?;
         }
         let verdict = match (&flight.op, outcome) {
             (Op::Put(put), outcome) => self.end_put(&flight, put, outcome),
@@ -317,11 +317,13 @@ impl Model {
         let (max, unknown) = (spec.max_depth, *unknown);
         let name = self.name(put.queue).to_owned();
         let (least, most) = self.depths(put.queue, flight.since, Some(put.id));
+        // It waits where nobody knows what comes of it, or for a queue to which it cannot come.
+        let lost = put.delay.is_some() && (unknown || self.waiting.unknown);
         let m = self.message(put.id);
         match outcome {
             Outcome::Done => {
                 m.put_done = Some(now);
-                m.sure = true;
+                m.sure = !lost;
                 let state = if m.state == State::Putting {
                     State::Present
                 } else {

@@ -5,7 +5,7 @@
 mod history;
 
 use history::*;
-use posthaste_model::{How, Op, OpId, Put, Rule};
+use posthaste_model::{How, OBJECT_DAMAGED, Op, OpId, Outcome, Put, Rule};
 
 /// Microseconds; a call takes a thousand.
 const DELAY: u64 = 10_000;
@@ -222,4 +222,90 @@ fn the_last_of_those_that_wait_says_until_when() {
     assert!(h.m.last_due().unwrap() < last);
     h.m.delays_over();
     assert_eq!(h.m.last_due(), None);
+}
+
+const DAMAGED: Outcome = Outcome::Reason(OBJECT_DAMAGED);
+
+/// Where it waits is damaged, or the queue to which it is to go: it may stay away, and nothing else changes.
+#[test]
+fn damage_keeps_it_away_where_that_was_told() {
+    run(
+        &[
+            ("where it waits", |h| {
+                h.delays(1)?;
+                h.m.waiting_struck();
+                h.m.waiting_damaged()?;
+                h.delays(2)?;
+                h.passes();
+                h.m.delays_over();
+                h.drains(&[])
+            }),
+            ("that is told to who delays one", |h| {
+                h.delays(1)?;
+                h.m.waiting_struck();
+                h.does(1, Op::Put(delayed(2)), DAMAGED)?;
+                h.passes();
+                h.m.delays_over();
+                h.drains(&[])
+            }),
+            ("it may come all the same", |h| {
+                h.delays(1)?;
+                h.m.waiting_struck();
+                h.m.waiting_damaged()?;
+                h.comes(1)?;
+                h.m.delays_over();
+                h.drains(&[])
+            }),
+            ("the queue, before and after that was found", |h| {
+                h.delays(1)?;
+                h.m.struck(Q);
+                h.does(1, Op::Put(message(2)), DAMAGED)?;
+                h.delays(3)?;
+                h.passes();
+                h.m.delays_over();
+                h.drains(&[])
+            }),
+        ],
+        None,
+    );
+    run(
+        &[
+            ("nobody was told", |h| {
+                h.delays(1)?;
+                h.m.waiting_struck();
+                h.passes();
+                h.m.delays_over();
+                h.drains(&[])
+            }),
+            ("what had come is on its queue, which is sound", |h| {
+                h.puts(1, &[1])?;
+                h.m.waiting_struck();
+                h.m.waiting_damaged()?;
+                h.drains(&[])
+            }),
+        ],
+        Some(Rule::MessageMissed),
+    );
+    run(
+        &[
+            ("where nothing has happened", |h| {
+                h.delays(1)?;
+                h.m.waiting_damaged()
+            }),
+            ("nor to the queue", |h| {
+                h.does(1, Op::Put(delayed(1)), DAMAGED)
+            }),
+        ],
+        Some(Rule::Damaged),
+    );
+    run(
+        &[("twice", |h| {
+            h.delays(1)?;
+            h.m.waiting_struck();
+            h.m.waiting_damaged()?;
+            h.comes(1)?;
+            h.gets(2, &[1])
+        })],
+        Some(Rule::Duplicate),
+    );
 }

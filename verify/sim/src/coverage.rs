@@ -136,6 +136,7 @@ pub const EXPECTED: &[&str] = &[
     "put delayed persistent",
     "put delayed expiry",
     "queue deleted for which messages may be delayed",
+    "delayed messages stay for damage",
     "delayed messages found before their time by a clock that was set back",
     "list put",
     "list put syncpoint",

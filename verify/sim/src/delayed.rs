@@ -4,11 +4,12 @@
 //! Laws, beside the model's:
 //! * When nobody works and every queue takes messages again, all that was delayed comes, however often the queue manager
 //!   ended, crashed or had its clock set while it waited. What could not be put when it was due is tried again each minute.
+//! * Where their file is damaged, or the queue to which one is to go, the operator is told, and they may stay.
 //! * For whoever deletes a queue messages that are delayed and for it are not on it.
 
 use bytes::Bytes;
 use posthaste_engine::{EndMode, Session};
-use posthaste_model::{Op, Outcome, Put};
+use posthaste_model::{Model, Op, Outcome, Put};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Md, Name, Pmo, PointerSize, Rfh2};
 
@@ -221,12 +222,18 @@ impl Run {
             self.look()?;
             self.empty(Worker::make_place)?;
             self.machine.world.executor().run_for(TRIED_AGAIN);
+            self.note_damage()?;
             let status = self.machine.qm().queue_status(STAGING);
             let left = status.map_or(0, |status| status.depth);
             if left == 0 {
                 break;
             }
             self.met("delayed messages tried again");
+            if before == Some(left) && self.shared.borrow().model.any_damaged() {
+                // They cannot be read, or have nowhere to go.
+                self.met("delayed messages stay for damage");
+                break;
+            }
             if before == Some(left) {
                 let what = format!("{left} messages stay delayed for ever");
                 return Err(Failure::Stuck(what));
@@ -235,6 +242,16 @@ impl Run {
         }
         self.shared.borrow_mut().model.delays_over();
         Ok(true)
+    }
+
+    /// Tells the oracle, where the operator was told that the file is damaged where they wait.
+    fn note_damage(&self) -> Result<(), Failure> {
+        if !self.machine.operator.has_message_about("AMQ7472E", STAGING) {
+            return Ok(());
+        }
+        self.met("delayed messages wait in a damaged file");
+        self.shared.borrow_mut().tell_struck();
+        self.verdict(Model::waiting_damaged)
     }
 
     /// Where the clock was set back it is set forward again, which a queue manager sees when it starts.

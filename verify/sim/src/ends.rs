@@ -25,6 +25,7 @@ impl Run {
             return self.end(EndMode::Immediate);
         }
         if stopped || self.rng.chance(self.plan.crash) {
+            self.retain_in_haste();
             return self.break_off();
         }
         let how = if self.ends.chance(self.plan.other_ends) {

@@ -408,7 +408,7 @@ impl Worker {
         result: Verb<()>,
     ) -> bool {
         let answered = match result {
-            Ok(ref done) if done.warning == Reason::NONE => self.all_taken(entries, pmo),
+            Ok(ref done) if done.warning == Reason::NONE => all_taken(entries, pmo),
             // Of a call that has failed a channel brings no records here.
             Err(Reason::MULTIPLE_REASONS) if self.remote().is_some() => {
                 Ok(vec![Some(Reason::MULTIPLE_REASONS); entries.len()])
@@ -446,18 +446,6 @@ impl Worker {
         match open && outcomes.contains(&Outcome::Done) {
             true => self.list_left_open(op, manner, outcomes),
             false => self.respond_each(op, &outcomes),
-        }
-    }
-
-    fn all_taken(
-        &self,
-        entries: &[Option<Target>],
-        pmo: &Pmo,
-    ) -> Result<Vec<Option<Reason>>, Violation> {
-        let count = i32::try_from(entries.len()).unwrap_or(0);
-        match entries.iter().all(Option::is_some) && pmo.known_dest_count == count {
-            true => Ok(vec![None; entries.len()]),
-            false => wrong(format!("{} of {count} have it", pmo.known_dest_count)),
         }
     }
 
@@ -503,5 +491,14 @@ fn judged(
     match result.is_err() || counted == (count(failures.len() - failed), count(failed)) {
         true => Ok(failures),
         false => wrong(format!("{counted:?} are counted, and are {failures:?}")),
+    }
+}
+
+/// What each queue answers where the call has said that all have the message.
+fn all_taken(entries: &[Option<Target>], pmo: &Pmo) -> Result<Vec<Option<Reason>>, Violation> {
+    let count = i32::try_from(entries.len()).unwrap_or(0);
+    match entries.iter().all(Option::is_some) && pmo.known_dest_count == count {
+        true => Ok(vec![None; entries.len()]),
+        false => wrong(format!("{} of {count} have it", pmo.known_dest_count)),
     }
 }

@@ -48,6 +48,15 @@ impl Operator for Recorder {
 }
 
 impl Recorder {
+    /// Whether this message was given about this.
+    pub fn has_message_about(&self, id: &str, what: &str) -> bool {
+        let about = |inserts: &[String]| inserts.first().is_some_and(|first| first == what);
+        let messages = self.0.lock();
+        messages
+            .iter()
+            .any(|(message_id, inserts)| *message_id == id && about(inserts))
+    }
+
     /// Whether this message was given.
     pub fn has_message(&self, id: &str) -> bool {
         self.0

@@ -16,6 +16,7 @@ use posthaste_mqi::Reason;
 use posthaste_mqi::constants::{MQIA_INHIBIT_PUT, MQQA_PUT_ALLOWED};
 
 use crate::calls::Manner;
+use crate::delayed::{STAGING, WITHDRAWN};
 use crate::run::{Failure, Run};
 use crate::workload::{Shared, Worker};
 
@@ -41,7 +42,9 @@ impl Shared {
     pub(crate) fn tell_struck(&mut self) {
         let own = self.own.iter();
         let own = own.filter_map(|own| Some((own.name.clone(), own.queue?)));
-        let known: Vec<(String, QueueId)> = self.queues.iter().cloned().chain(own).collect();
+        let withdrawn = (WITHDRAWN.to_owned(), self.withdrawn);
+        let shared = self.queues.iter().cloned().chain([withdrawn]);
+        let known: Vec<(String, QueueId)> = shared.chain(own).collect();
         for struck in self.disk.struck() {
             let concerns = silent(struck.fault) || struck.fault == Fault::ReadError;
             let name = struck
@@ -52,6 +55,9 @@ impl Shared {
             if concerns && struck.path.starts_with(QUEUES) {
                 let queues = known.iter().filter(|(queue, _)| *queue == name);
                 queues.for_each(|(_, queue)| self.model.struck(*queue));
+                if name == STAGING {
+                    self.model.waiting_struck();
+                }
             }
         }
     }
@@ -101,6 +107,39 @@ impl Run {
             self.met("channels on a failing medium");
         }
         self.machine.world.disk().order(fault, area, skip);
+    }
+
+    /// At the end of a run whose medium fails, when all has been accounted for: a write of the log is lost, and others follow it.
+    /// The start after that is refused, or finds all that was put.
+    pub(crate) fn lose_at_last(&mut self) -> Result<(), Failure> {
+        if self.plan.media == 0 || self.machine.qm().stopped().is_some() {
+            return Ok(());
+        }
+        let disk = self.machine.world.disk().clone();
+        disk.order(
+            Fault::LostWrite,
+            Area::Under(EXTENTS.into()),
+            self.faults.below(3),
+        );
+        let lost = self.lost_in(EXTENTS);
+        for _ in 0..PROOF {
+            let put = self.alone(async |worker| {
+                let target = worker.handles[worker.handles.len() - 1];
+                worker.make_put(target, 10, Manner::plain(false)).await
+            })?;
+            if !put || self.lost_in(EXTENTS) > lost {
+                break;
+            }
+        }
+        self.check()?;
+        self.prove()?;
+        self.break_off()?;
+        // What stays delayed for damage was left out of the first account, and may come now.
+        let settled = !self.shared.borrow().model.any_damaged();
+        match self.start_again(self.plan.epochs)? && settled {
+            true => self.audit(),
+            false => Ok(()),
+        }
     }
 
     /// How many writes were lost in a folder.

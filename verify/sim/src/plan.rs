@@ -191,13 +191,8 @@ impl Plan {
         // What a fault of the medium or a disk without room does to one queue of several is not told here.
         self.topics = rng.below(3) == 0 && self.full_disk == 0 && self.media == 0;
         self.sealed = rng.below(4) == 0;
-        // What a full disk or log, or a fault of the medium, does to where messages wait is not told here.
-        self.delays = rng.below(3) == 0 && self.may_delay();
+        self.delays = rng.below(3) == 0;
         self.lists = rng.below(3) == 0;
-    }
-
-    fn may_delay(&self) -> bool {
-        self.full_disk == 0 && self.media == 0 && self.exhaust == 0
     }
 
     /// The same with channels, whatever the seed wants.

@@ -28,6 +28,9 @@ pub(crate) fn definitions() -> [String; 2] {
 
 /// Applications that publish.
 const PUBLISHERS: usize = 2;
+/// Publications that one makes at most without a pause before a crash, and writes of the log that it is given for that.
+const HASTY: u32 = 30;
+const HASTY_WRITES: u64 = 8;
 
 impl Run {
     /// Spawns those who publish.
@@ -36,6 +39,20 @@ impl Run {
         for _ in 0..PUBLISHERS {
             executor.spawn("publisher", self.worker().publish_rounds());
         }
+    }
+
+    /// Before a crash: somebody has publications retained on one topic, one after the other, so that the crash comes where a
+    /// successor is on disk and the end of what it supersedes is not.
+    pub(crate) fn retain_in_haste(&mut self) {
+        if !self.plan.topics || self.machine.qm().stopped().is_some() || self.ends.below(4) == 0 {
+            return;
+        }
+        let topic = *self.ends.pick(&TOPICS).unwrap_or(&TO_ALL);
+        let (_, slowest) = self.plan.write_nanos;
+        let nanos = 1 + self.ends.below(HASTY_WRITES * slowest);
+        let executor = self.machine.world.executor();
+        executor.spawn("hasty publisher", self.worker().retain_on(topic));
+        executor.run_for(nanos);
     }
 }
 
@@ -62,6 +79,27 @@ impl Worker {
         }
     }
 
+    async fn retain_on(self, topic: &'static str) {
+        for _ in 0..HASTY {
+            let (id, data) = self.letter(self.length());
+            let publication = Publication {
+                id,
+                hash: self.shared.borrow().sent[&id].1,
+                topic: topic.to_owned(),
+                persistent: true,
+                priority: 0,
+                in_uow: false,
+                for_all: is_for_all(topic, true),
+                retain: true,
+                delay: None,
+                expiry: None,
+            };
+            if !self.publish_this(publication, data).await {
+                return;
+            }
+        }
+    }
+
     async fn publish(&self) -> bool {
         let topic = TOPICS[self.below(TOPICS.len() as u64) as usize];
         let (id, data) = self.letter(self.length());
@@ -82,13 +120,19 @@ impl Worker {
             delay: delay.map(|milliseconds| milliseconds * 1_000),
             expiry: tenths.map(|tenths| tenths * TENTH),
         };
+        self.publish_this(publication, data).await
+    }
+
+    async fn publish_this(&self, publication: Publication, data: Bytes) -> bool {
+        let delay = publication.delay.map(|micros| micros / 1_000);
+        let tenths = publication.expiry.map(|micros| micros / TENTH);
         let (mut md, mut pmo) = described(&publication);
         md.expiry = tenths.map_or(MQEI_UNLIMITED, |tenths| tenths as i32);
         self.note_publication(&publication);
         let mut od = Od {
             version: MQOD_VERSION_4,
             object_type: MQOT_TOPIC,
-            object_string: topic.to_owned(),
+            object_string: publication.topic.clone(),
             ..Od::default()
         };
         let opened = match self.below(2) {

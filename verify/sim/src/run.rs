@@ -315,6 +315,7 @@ impl Run {
         }
         self.audit()?;
         self.expect_puts()?;
+        self.lose_at_last()?;
         Ok(self.report())
     }
 
@@ -602,7 +603,7 @@ impl Run {
     }
 
     /// One application gets everything; then all has to be accounted for.
-    fn audit(&mut self) -> Result<(), Failure> {
+    pub(crate) fn audit(&mut self) -> Result<(), Failure> {
         self.look()?;
         let (shared, session) = (self.shared.clone(), self.machine.connect("coordinator"));
         let executor = self.machine.world.executor();
