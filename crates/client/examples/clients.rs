@@ -7,6 +7,11 @@
 //!
 //! `... -- churn PORT COUNT`: one client that connects and disconnects COUNT times; how long each took.
 //!
+//! `... -- storm PORT COUNT CIPHERSPEC`: what 10 requesters and as many responders notice, that are connected with TLS and exchange
+//! 2 KiB (non-persistent, DEV.QUEUE.1 and 2), while COUNT clients connect at once with TLS, a thread each; five rounds. Of each
+//! the round trips of five seconds before, and of those that went on while they connected. All of it runs on the same
+//! processors, the clients' half of the handshakes too.
+//!
 //! With the name of a CipherSpec behind their parameters `crowd` and `churn` connect with TLS; `MQSSLKEYR` names the key
 //! repository.
 //!
@@ -18,6 +23,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use posthaste_client::{Address, Connect, Connection, Tls};
@@ -30,6 +36,14 @@ use posthaste_mqi::{CorrelId, Gmo, Hobj, Md, Name, Od, Pmo};
 const SIZE: usize = 2048;
 /// Addresses of this machine that a crowd goes to.
 const HOSTS: usize = 4;
+/// Requesters, and responders, beside a storm.
+const OTHERS: usize = 10;
+/// Storms, and how long is measured before each.
+const STORMS: usize = 5;
+const QUIET: Duration = Duration::from_secs(5);
+/// What a request begins with, and a message that has a responder end.
+const REQUEST: u8 = 7;
+const END: u8 = 0;
 
 /// `cipher`: a CipherSpec; blank for no TLS.
 fn connect(port: u16, number: usize, cipher: &str) -> Connection {
@@ -175,8 +189,8 @@ fn put(client: &mut Connection, queue: Hobj, correl_id: CorrelId, data: &[u8]) -
     md.msg_id
 }
 
-/// Waits for a message, that with this correlation identifier if it is not null; gives its identifier.
-fn wait(client: &mut Connection, queue: Hobj, correl_id: CorrelId) -> [u8; 24] {
+/// Waits for a message, that with this correlation identifier if it is not null; gives its identifier and what it begins with.
+fn wait(client: &mut Connection, queue: Hobj, correl_id: CorrelId) -> ([u8; 24], u8) {
     let mut md = Md {
         correl_id,
         ..Md::default()
@@ -188,8 +202,113 @@ fn wait(client: &mut Connection, queue: Hobj, correl_id: CorrelId) -> [u8; 24] {
         wait_interval: 60_000,
         ..Gmo::default()
     };
-    client.get(queue, &mut md, &mut gmo, SIZE).unwrap();
-    md.msg_id
+    let got = client.get(queue, &mut md, &mut gmo, SIZE).unwrap();
+    (md.msg_id, got.value.data[0])
+}
+
+/// The 99th percentile, in microseconds.
+fn p99(mut times: Vec<Duration>) -> f64 {
+    times.sort_unstable();
+    let at = times.len().saturating_sub(1) * 99 / 100;
+    times[at].as_secs_f64() * 1e6
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Answers until it is told to end.
+fn respond(mut client: Connection) {
+    let from = opened(&mut client, "DEV.QUEUE.1", MQOO_INPUT_SHARED);
+    let to = opened(&mut client, "DEV.QUEUE.2", MQOO_OUTPUT);
+    loop {
+        let (request, what) = wait(&mut client, from, [0; 24]);
+        if what == END {
+            return;
+        }
+        put(&mut client, to, request, &[REQUEST; SIZE]);
+    }
+}
+
+/// Asks until it is to end, and then has a responder end; when each round trip began and ended.
+fn request(mut client: Connection, ended: &AtomicBool) -> Vec<[Instant; 2]> {
+    let to = opened(&mut client, "DEV.QUEUE.1", MQOO_OUTPUT);
+    let from = opened(&mut client, "DEV.QUEUE.2", MQOO_INPUT_SHARED);
+    let mut trips = Vec::new();
+    while !ended.load(Ordering::Relaxed) {
+        let begun = Instant::now();
+        let asked = put(&mut client, to, [0; 24], &[REQUEST; SIZE]);
+        wait(&mut client, from, asked);
+        trips.push([begun, Instant::now()]);
+    }
+    put(&mut client, to, [0; 24], &[END; SIZE]);
+    trips
+}
+
+/// One storm: the 99th percentiles before it and during it.
+fn storm(port: u16, count: usize, cipher: &str) -> [f64; 2] {
+    let others: Vec<_> = (0..2 * OTHERS).map(|_| connect(port, 0, cipher)).collect();
+    let ended = &AtomicBool::new(false);
+    let start = &Barrier::new(count + 1);
+    let (trips, came) = std::thread::scope(|scope| {
+        let mut requesters = Vec::new();
+        for (number, client) in others.into_iter().enumerate() {
+            if number % 2 == 0 {
+                requesters.push(scope.spawn(move || request(client, ended)));
+            } else {
+                scope.spawn(move || respond(client));
+            }
+        }
+        let comers: Vec<_> = (0..count)
+            .map(|_| {
+                scope.spawn(move || {
+                    start.wait();
+                    let client = connect(port, 0, cipher);
+                    (client, Instant::now())
+                })
+            })
+            .collect();
+        std::thread::sleep(QUIET);
+        let begun = Instant::now();
+        start.wait();
+        let clients: Vec<_> = comers
+            .into_iter()
+            .map(|comer| comer.join().unwrap())
+            .collect();
+        let last = clients.iter().map(|(_, at)| *at).max().unwrap();
+        ended.store(true, Ordering::Relaxed);
+        let trips: Vec<_> = requesters
+            .into_iter()
+            .map(|all| all.join().unwrap())
+            .collect();
+        (trips.concat(), [begun, last])
+    });
+    let [begun, last] = came;
+    let took = |[from, to]: &[Instant; 2]| *to - *from;
+    let (before, rest): (Vec<_>, Vec<_>) = trips.iter().partition(|trip| trip[1] < begun);
+    let quiet = |trip: &&[Instant; 2]| begun - trip[0] <= QUIET;
+    let before: Vec<_> = before.into_iter().filter(quiet).map(took).collect();
+    let during = rest.into_iter().filter(|trip| trip[0] <= last);
+    let during: Vec<_> = during.map(took).collect();
+    println!("before: {}", shown(before.clone()));
+    println!(
+        "while {count} connected, in {:?}: {}",
+        last - begun,
+        shown(during.clone())
+    );
+    [before, during].map(p99)
+}
+
+fn storms(port: u16, count: usize, cipher: &str) {
+    let all: Vec<_> = (0..STORMS).map(|_| storm(port, count, cipher)).collect();
+    let of = |what: fn(&[f64; 2]) -> f64| median(all.iter().map(what).collect());
+    println!(
+        "medians of p99: {:.0} µs before, {:.0} µs while they connected, {:.2} times as long",
+        of(|[before, _]| *before),
+        of(|[_, during]| *during),
+        of(|[before, during]| during / before)
+    );
 }
 
 fn share(port: u16, conversations: usize, count: usize, rounds: usize, pid: &str) {
@@ -206,7 +325,7 @@ fn share(port: u16, conversations: usize, count: usize, rounds: usize, pid: &str
                 let from = opened(&mut requester, replies, MQOO_INPUT_SHARED);
                 start.wait();
                 for _ in 0..rounds {
-                    let request = put(&mut requester, to, [0; 24], &[7; SIZE]);
+                    let request = put(&mut requester, to, [0; 24], &[REQUEST; SIZE]);
                     wait(&mut requester, from, request);
                 }
             });
@@ -215,8 +334,8 @@ fn share(port: u16, conversations: usize, count: usize, rounds: usize, pid: &str
                 let to = opened(&mut responder, replies, MQOO_OUTPUT);
                 start.wait();
                 for _ in 0..rounds {
-                    let request = wait(&mut responder, from, [0; 24]);
-                    put(&mut responder, to, request, &[7; SIZE]);
+                    let (request, _) = wait(&mut responder, from, [0; 24]);
+                    put(&mut responder, to, request, &[REQUEST; SIZE]);
                 }
             });
         }
@@ -248,6 +367,9 @@ fn main() {
                 Duration::from_secs(seconds.parse().unwrap()),
             );
         }
+        ["storm", port, count, cipher] => {
+            storms(port.parse().unwrap(), count.parse().unwrap(), cipher);
+        }
         ["share", port, conversations, count, rounds, pid] => share(
             port.parse().unwrap(),
             conversations.parse().unwrap(),
@@ -256,7 +378,7 @@ fn main() {
             pid,
         ),
         _ => println!(
-            "crowd PORT COUNT PID, churn PORT COUNT, beside PORT SECONDS, or share PORT CONVERSATIONS COUNT ROUNDS PID"
+            "crowd PORT COUNT PID, churn PORT COUNT, beside PORT SECONDS, storm PORT COUNT CIPHERSPEC, or share PORT CONVERSATIONS COUNT ROUNDS PID"
         ),
     }
 }
