@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use parking_lot::Mutex;
 use posthaste_admin::Admin;
 use posthaste_authority::{Entity, EntityKind, Identity};
@@ -11,7 +12,7 @@ use posthaste_engine::{
 };
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Reason, Sd};
+use posthaste_mqi::{Chars, Hobj, Md, Od, Reason, Sd};
 
 use super::*;
 
@@ -156,4 +157,29 @@ pub fn authorities(w: &World, group: &str, queue: &str) -> String {
     let command = format!("DISPLAY ENTAUTH GROUP('{group}') OBJTYPE(QUEUE) OBJNAME({queue})");
     let reply = w.mqsc(&command);
     reply.rows[0].2.shown("AUTHLIST").unwrap()
+}
+
+pub fn opens_od(s: &Session, od: &mut Od, options: i32) -> Result<(), Reason> {
+    let handle = open_od(s, od, options)?;
+    close(s, handle, MQCO_NONE).map(drop)
+}
+
+pub fn puts1(s: &Session, mut od: Od, options: i32) -> Result<(), Reason> {
+    let (mut md, mut pmo) = (Md::default(), pmo(options));
+    let put = s.put1(&mut od, &mut md, &mut pmo, Bytes::new());
+    block_on(put).map(drop)
+}
+
+pub fn subscribes(s: &Session, mut sd: Sd, hobj: Hobj) -> Result<(), Reason> {
+    let (hobj_made, hsub) = block_on(s.subscribe(&mut sd, hobj))?.value;
+    let _ = close(s, hsub, MQCO_NONE);
+    if hobj == Hobj::NONE {
+        let _ = close(s, hobj_made, MQCO_NONE);
+    }
+    Ok(())
+}
+
+pub fn for_other(mut od: Od) -> Od {
+    od.alternate_user_id = Chars::new("app");
+    od
 }

@@ -1,0 +1,266 @@
+//! Authorities of whoever acts for another user: what it has of his, and what it does not get by that.
+
+#![allow(clippy::unwrap_used)]
+
+mod world;
+
+use posthaste_mqi::constants::*;
+use posthaste_mqi::{Chars, Hobj, Od, Reason, Sd};
+use world::authorising::*;
+use world::*;
+
+#[test]
+fn another_users_authority_is_used_by_who_may() {
+    let (w, users) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    users.set("gate", &["gates"]);
+    grant(
+        &w,
+        &[("QUEUE", "Q", "PUT"), ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB")],
+    );
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('gates') AUTHADD(CONNECT)");
+    let s = admit(&w, "gate").unwrap();
+    let option = MQOO_OUTPUT | MQOO_ALTERNATE_USER_AUTHORITY;
+    let alternate = MQPMO_ALTERNATE_USER_AUTHORITY;
+    let subscription = || Sd {
+        alternate_user_id: Chars::new("app"),
+        ..sd(
+            MQSO_CREATE | MQSO_MANAGED | MQSO_ALTERNATE_USER_AUTHORITY,
+            "",
+        )
+    };
+    let refused = Err(Reason::NOT_AUTHORIZED);
+    assert_eq!(opens_od(&s, &mut for_other(object("Q")), option), refused);
+    assert_eq!(
+        w.last_inserts("AMQ8077W"),
+        ["gate", "altusr", "qmgr", "QM1"]
+    );
+    assert_eq!(puts1(&s, for_other(object("Q")), alternate), refused);
+    assert_eq!(subscribes(&s, subscription(), Hobj::NONE), refused);
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('gates') AUTHADD(ALTUSR)");
+    assert_eq!(opens_od(&s, &mut for_other(object("Q")), option), Ok(()));
+    assert_eq!(puts1(&s, for_other(object("Q")), alternate), Ok(()));
+    assert_eq!(subscribes(&s, subscription(), Hobj::NONE), Ok(()));
+    // It is the other's authority, not its own as well.
+    let input = MQOO_INPUT_SHARED | MQOO_ALTERNATE_USER_AUTHORITY;
+    w.run("SET AUTHREC PROFILE(Q) OBJTYPE(QUEUE) GROUP('gates') AUTHADD(GET)");
+    assert_eq!(opens_od(&s, &mut for_other(object("Q")), input), refused);
+    assert_eq!(w.last_inserts("AMQ8077W"), ["app", "get", "queue", "Q"]);
+}
+
+/// Whoever may name another user has not what that one may say of a message's origin (manual: "AlternateUserId").
+#[test]
+fn who_names_another_user_has_its_own_authorities_for_contexts() {
+    let contexts = [
+        (MQOO_PASS_IDENTITY_CONTEXT, "PASSID"),
+        (MQOO_PASS_ALL_CONTEXT, "PASSALL"),
+        (MQOO_SET_IDENTITY_CONTEXT, "SETID"),
+        (MQOO_SET_ALL_CONTEXT, "SETALL"),
+    ];
+    let of_manager = "SETID,SETALL";
+    let (w, users) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    users.set("gate", &["gates"]);
+    users.set("root", &["staff", "mqm"]);
+    grant(&w, &[("QUEUE", "Q", "ALL"), ("QMGR", "self", of_manager)]);
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('gates') AUTHADD(CONNECT,ALTUSR)");
+    let s = admit(&w, "gate").unwrap();
+    let open_for = |user: &str, option: i32| {
+        let mut od = object("Q");
+        od.alternate_user_id = Chars::new(user);
+        let options = MQOO_OUTPUT | MQOO_ALTERNATE_USER_AUTHORITY | option;
+        opens_od(&s, &mut od, options)
+    };
+    let put1 = || {
+        let options = MQPMO_ALTERNATE_USER_AUTHORITY | MQPMO_SET_IDENTITY_CONTEXT;
+        puts1(&s, for_other(object("Q")), options)
+    };
+    let refused = Err(Reason::NOT_AUTHORIZED);
+    for user in ["app", "root"] {
+        assert_eq!(open_for(user, 0), Ok(()));
+        for (option, name) in contexts {
+            assert_eq!(open_for(user, option), refused, "{user} {name}");
+            assert_eq!(w.last_inserts("AMQ8077W")[0], "gate", "{user} {name}");
+        }
+    }
+    assert_eq!(put1(), refused);
+    w.run(&format!(
+        "SET AUTHREC OBJTYPE(QMGR) GROUP('gates') AUTHADD({of_manager})"
+    ));
+    for (option, name) in contexts {
+        let set =
+            |how| format!("SET AUTHREC PROFILE(Q) OBJTYPE(QUEUE) GROUP('gates') {how}({name})");
+        w.run(&set("AUTHADD"));
+        assert_eq!(open_for("app", option), Ok(()), "{name}");
+        w.run(&set("AUTHRMV"));
+    }
+    w.run("SET AUTHREC PROFILE(Q) OBJTYPE(QUEUE) GROUP('gates') AUTHADD(SETID)");
+    assert_eq!(put1(), Ok(()));
+}
+
+/// The queue manager does with messages on these queues as they say, in the name that they say: who puts one there by another user's
+/// authority has named that user in its context.
+#[test]
+fn who_names_another_user_does_not_put_where_messages_speak_for_themselves() {
+    let (w, users) = world(false);
+    w.run("DEFINE QALIAS(A) TARGET(SYSTEM.DDELAY.LOCAL.QUEUE)");
+    w.run("DEFINE QLOCAL(X) USAGE(XMITQ)");
+    w.run("DEFINE QLOCAL(Q)");
+    users.set("gate", &["gates"]);
+    users.set("root", &["staff", "mqm"]);
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('gates') AUTHADD(CONNECT,ALTUSR,SETID)");
+    w.run("SET AUTHREC PROFILE(SYSTEM.BASE.TOPIC) OBJTYPE(TOPIC) GROUP('gates') AUTHADD(SUB)");
+    let s = admit(&w, "gate").unwrap();
+    let refused = Err(Reason::NOT_AUTHORIZED);
+    let as_root = |name: &str| Od {
+        alternate_user_id: Chars::new("root"),
+        ..object(name)
+    };
+    let opens_as_root = |name: &str, options: i32| {
+        opens_od(
+            &s,
+            &mut as_root(name),
+            MQOO_ALTERNATE_USER_AUTHORITY | options,
+        )
+    };
+    let puts = |name: &str| puts1(&s, as_root(name), MQPMO_ALTERNATE_USER_AUTHORITY);
+    let is_sent_to = |name: &str| {
+        let options = MQOO_BROWSE | MQOO_ALTERNATE_USER_AUTHORITY;
+        let queue = open_od(&s, &mut as_root(name), options).unwrap();
+        let sd = Sd {
+            alternate_user_id: Chars::new("root"),
+            ..sd(
+                MQSO_CREATE | MQSO_DURABLE | MQSO_ALTERNATE_USER_AUTHORITY,
+                name,
+            )
+        };
+        subscribes(&s, sd, queue)
+    };
+    assert_eq!(opens_as_root("Q", MQOO_OUTPUT), Ok(()));
+    assert_eq!(puts("Q"), Ok(()));
+    assert_eq!(is_sent_to("Q"), Ok(()));
+    let stores = ["SYSTEM.DDELAY.LOCAL.QUEUE", "SYSTEM.RETAINED.PUB.QUEUE"];
+    for name in stores.into_iter().chain(["A", "X"]) {
+        assert_eq!(opens_as_root(name, MQOO_BROWSE), Ok(()), "{name}");
+        assert_eq!(opens_as_root(name, MQOO_OUTPUT), refused, "{name}");
+        assert_eq!(puts(name), refused, "{name}");
+        assert_eq!(is_sent_to(name), refused, "{name}");
+    }
+    // Nor is it enough to have the queue to put on.
+    users.set("app", &["staff"]);
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('staff') AUTHADD(CONNECT)");
+    for name in stores {
+        let set = |what: &str| {
+            w.run(&format!(
+                "SET AUTHREC PROFILE({name}) OBJTYPE(QUEUE) GROUP('staff') AUTHADD({what})"
+            ));
+        };
+        let app = admit(&w, "app").unwrap();
+        set("PUT");
+        assert_eq!(opens(&app, name, MQOO_OUTPUT), refused, "{name}");
+        set("SETALL");
+        w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('staff') AUTHADD(SETALL)");
+        assert_eq!(opens(&app, name, MQOO_OUTPUT), Ok(()), "{name}");
+        w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('staff') AUTHRMV(SETALL)");
+    }
+}
+
+/// Who names himself acts as without the option.
+#[test]
+fn who_names_himself_needs_no_more_than_to_name_somebody() {
+    let (w, _) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    grant(
+        &w,
+        &[("QUEUE", "Q", "ALL"), ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB")],
+    );
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('staff') AUTHADD(CONNECT)");
+    let s = admit(&w, "app").unwrap();
+    let subscribes_himself = |name: &str| {
+        let queue = open(&s, "Q", MQOO_INPUT_SHARED);
+        let sd = Sd {
+            alternate_user_id: Chars::new("app"),
+            ..sd(
+                MQSO_CREATE | MQSO_DURABLE | MQSO_ALTERNATE_USER_AUTHORITY,
+                name,
+            )
+        };
+        subscribes(&s, sd, queue)
+    };
+    assert_eq!(subscribes_himself("S"), Err(Reason::NOT_AUTHORIZED));
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('staff') AUTHADD(ALTUSR)");
+    assert_eq!(subscribes_himself("S"), Ok(()));
+}
+
+/// What is published goes to the queue of its choice in the other's name: that is to set a context too.
+#[test]
+fn who_subscribes_for_another_user_needs_to_set_contexts_where_it_chooses_the_queue() {
+    let (w, users) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    users.set("gate", &["gates"]);
+    grant(
+        &w,
+        &[("QUEUE", "Q", "ALL"), ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB")],
+    );
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('gates') AUTHADD(CONNECT,ALTUSR)");
+    let s = admit(&w, "gate").unwrap();
+    let mut od = for_other(object("Q"));
+    let options = MQOO_INPUT_SHARED | MQOO_ALTERNATE_USER_AUTHORITY;
+    let queue = open_od(&s, &mut od, options).unwrap();
+    let asked = |options: i32| Sd {
+        alternate_user_id: Chars::new("app"),
+        ..sd(options | MQSO_ALTERNATE_USER_AUTHORITY, "S")
+    };
+    let made = || subscribes(&s, asked(MQSO_CREATE | MQSO_DURABLE), queue);
+    let altered = || subscribes(&s, asked(MQSO_ALTER | MQSO_DURABLE), Hobj::NONE);
+    let refused = Err(Reason::NOT_AUTHORIZED);
+    let managed = asked(MQSO_CREATE | MQSO_MANAGED);
+    assert_eq!(subscribes(&s, managed, Hobj::NONE), Ok(()));
+    assert_eq!(made(), refused);
+    assert_eq!(w.last_inserts("AMQ8077W"), ["gate", "setid", "qmgr", "QM1"]);
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('gates') AUTHADD(SETID)");
+    assert_eq!(made(), Ok(()));
+    assert_eq!(altered(), Ok(()));
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('gates') AUTHRMV(SETID)");
+    assert_eq!(altered(), refused);
+}
+
+/// With the queue that a subscription has as with one that is provided: MQSO_ALTER without a handle asked for nothing.
+#[test]
+fn who_sets_the_identity_context_of_a_subscription_may_set_it_on_its_queue() {
+    let (w, _) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    let plain = [
+        ("QMGR", "self", "CONNECT"),
+        ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+        ("QUEUE", "Q", "PUT"),
+        ("QUEUE", "Q", "GET"),
+        ("QUEUE", "Q", "BROWSE"),
+    ];
+    let sets = [("QUEUE", "Q", "SETID"), ("QMGR", "self", "SETID")];
+    grant(&w, &plain);
+    let s = admit(&w, "app").unwrap();
+    let queue = try_open(&s, "Q", MQOO_INPUT_SHARED).unwrap();
+    subscribes(&s, sd(MQSO_CREATE | MQSO_DURABLE, "S"), queue).unwrap();
+    let mut asked = sd(MQSO_ALTER | MQSO_DURABLE | MQSO_SET_IDENTITY_CONTEXT, "S");
+    asked.pub_appl_identity_data = Chars::new("forged");
+    let identity = || {
+        let shown = w.mqsc("DISPLAY SUB(S) PUBAPPID");
+        shown.rows[0].2.shown("PUBAPPID").unwrap()
+    };
+    for handle in [Hobj::NONE, queue] {
+        for missing in sets {
+            let some: Vec<_> = sets.into_iter().filter(|one| *one != missing).collect();
+            grant(&w, &[&plain[..], &some].concat());
+            let altered = subscribes(&s, asked.clone(), handle);
+            assert_eq!(altered, Err(Reason::NOT_AUTHORIZED), "{missing:?}");
+            assert_eq!(identity().trim(), "");
+        }
+    }
+    grant(&w, &plain);
+    let without = sd(MQSO_ALTER | MQSO_DURABLE, "S");
+    assert_eq!(subscribes(&s, without, Hobj::NONE), Ok(()));
+    grant(&w, &[&plain[..], &sets].concat());
+    assert_eq!(subscribes(&s, asked, Hobj::NONE), Ok(()));
+    assert_eq!(identity(), "forged");
+}
