@@ -144,11 +144,10 @@ impl Worker {
             Ok(done) => (done.value, done.warning),
             // None of them is there.
             Err(Reason::UNKNOWN_OBJECT_NAME) if entries.iter().all(Option::is_none) => return true,
-            Err(Reason::MULTIPLE_REASONS) if self.any_damaged() => return true,
-            // All of them are damaged.
-            Err(reason @ Reason::OBJECT_DAMAGED) => {
+            // All of them are damaged, or all that are there.
+            Err(Reason::OBJECT_DAMAGED | Reason::MULTIPLE_REASONS) => {
                 let mut queues = entries.iter().flatten();
-                return queues.all(|target| self.damaged(target.queue, reason));
+                return queues.all(|target| self.damaged(target.queue, Reason::OBJECT_DAMAGED));
             }
             Err(reason) => return self.not_done(reason).await,
         };
@@ -176,10 +175,6 @@ impl Worker {
             }
             None => self.refused(reason),
         }
-    }
-
-    fn any_damaged(&self) -> bool {
-        self.shared.borrow().model.any_damaged()
     }
 
     /// The queues of a list that could be opened.
