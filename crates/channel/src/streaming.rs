@@ -224,8 +224,13 @@ impl Stream {
         // What is said of a message once there is one.
         let of_delivery = MQGMO_ACCEPT_TRUNCATED_MSG | MQGMO_CONVERT | MQGMO_WAIT;
         let mut options = self.options & !of_delivery;
-        if self.has_begun && options & MQGMO_BROWSE_FIRST != 0 {
-            options ^= MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT;
+        // IBM's client asks for both at once.
+        if options & MQGMO_BROWSE_FIRST != 0 {
+            options &= !(MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT);
+            options |= match self.has_begun {
+                true => MQGMO_BROWSE_NEXT,
+                false => MQGMO_BROWSE_FIRST,
+            };
         }
         Gmo {
             version: 3,

@@ -2,8 +2,9 @@
 //! client is gone.
 
 use posthaste_mqi::constants::{
-    MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_BROWSE_FIRST, MQGMO_CONVERT, MQGMO_NO_SYNCPOINT,
-    MQGMO_SYNCPOINT, MQGMO_WAIT, MQOO_BROWSE, MQPER_NOT_PERSISTENT, MQPMO_NO_SYNCPOINT,
+    MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_BROWSE_FIRST, MQGMO_BROWSE_NEXT, MQGMO_CONVERT,
+    MQGMO_NO_SYNCPOINT, MQGMO_SYNCPOINT, MQGMO_WAIT, MQOO_BROWSE, MQPER_NOT_PERSISTENT,
+    MQPMO_NO_SYNCPOINT,
 };
 use posthaste_mqi::{ByteOrder, Chars, CompCode, Hobj, Md, Reason};
 use posthaste_wire::client::FromServer;
@@ -528,6 +529,24 @@ async fn what_is_browsed_ahead_comes_once_however_often_it_is_asked_for() {
     );
     assert_eq!(text(&mut client).await, "one");
     assert_eq!(world.depth("Q1"), 3);
+}
+
+/// As IBM's client asks, whatever the application's first call is.
+#[tokio::test]
+async fn first_and_next_at_once_browse_from_the_first_on() {
+    let world = World::new().await;
+    let (mut client, mut other) = (world.client().await, world.client().await);
+    let others = other.open("Q1").await;
+    put(&mut other, others, &["one", "two"]).await;
+    let queue = client.open_for("Q1", MQOO_BROWSE).await;
+    let request = wanting(queue, MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT);
+    ask(&mut client, &request);
+    assert_eq!(text(&mut client).await, "one");
+    assert_eq!(text(&mut client).await, "two");
+    ask(&mut client, &request);
+    commit(&mut client).await;
+    put(&mut other, others, &["three"]).await;
+    assert_eq!(text(&mut client).await, "three");
 }
 
 /// MQGMO_CONVERT holds for messages that are sent ahead as it does for those that are got: what they ask for is done, or a warning

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::{
     MQIA_DEF_PERSISTENCE, MQIA_DEF_PUT_RESPONSE_TYPE, MQIA_DEF_READ_AHEAD, MQIA_PROPERTY_CONTROL,
+    MQOO_BROWSE, MQREADA_DISABLED,
 };
 use posthaste_mqi::{Hobj, Md, Od, Reason};
 
+use super::open::INPUT;
 use super::put::Route;
 use crate::handles::{Handle, Target};
 use crate::manager::Inner;
@@ -25,7 +27,8 @@ pub struct Defaults {
     pub persistence: i32,
     /// DEFPRESP.
     pub put_response: i32,
-    /// DEFREADA.
+    /// DEFREADA; of a handle that both browses and gets MQREADA_DISABLED, whatever that is, because what was sent ahead would be
+    /// neither under the cursor nor on the queue (manual: "MQGET options and read ahead").
     pub read_ahead: i32,
     /// PROPCTL.
     pub property_control: i32,
@@ -58,7 +61,10 @@ impl Session {
         Some(Defaults {
             persistence: opened.int(MQIA_DEF_PERSISTENCE),
             put_response: opened.int(MQIA_DEF_PUT_RESPONSE_TYPE),
-            read_ahead: opened.int(MQIA_DEF_READ_AHEAD),
+            read_ahead: match handle.options & MQOO_BROWSE != 0 && handle.options & INPUT != 0 {
+                true => MQREADA_DISABLED,
+                false => opened.int(MQIA_DEF_READ_AHEAD),
+            },
             property_control: opened.int(MQIA_PROPERTY_CONTROL),
         })
     }
