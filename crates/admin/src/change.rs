@@ -7,6 +7,7 @@ use posthaste_engine::{
     ChangeError, ChlAuthError, Held, HeldBy, Holder, NewDefinition, NoEntity, QueueManager,
 };
 use posthaste_mqi::Reason;
+use posthaste_mqi::constants::MQCA_TOPIC_STRING;
 
 use crate::transport_security;
 
@@ -30,7 +31,6 @@ impl Change<'_> {
 
     fn refused(&self, error: ChangeError) -> Reply {
         let name = [self.name.to_owned()];
-        let failed = |reason: Reason| Reply::failed("AMQ8101S", &[reason.0.to_string()], reason);
         match error {
             ChangeError::NotRunning(reason) => {
                 Reply::failed("AMQ8146E", &[self.qm.name().to_owned()], reason)
@@ -88,13 +88,27 @@ impl Change<'_> {
             }
             ChangeError::ChlAuth(error) => refused_chlauth(error),
             ChangeError::NotEmpty => Reply::failed("AMQ8143E", &name, Reason::Q_NOT_EMPTY),
-            ChangeError::LogFull => failed(Reason::RESOURCE_PROBLEM),
+            ChangeError::LogFull => {
+                let reason = Reason::RESOURCE_PROBLEM;
+                Reply::failed("AMQ8101S", &[reason.0.to_string()], reason)
+            }
             ChangeError::NotForced => Reply::failed("AMQ8145E", &[], Reason::CONNECTION_BROKEN),
-            ChangeError::Failed(reason) if self.kind == ObjectKind::Sub => {
+            ChangeError::Failed(reason) => self.failed(reason),
+        }
+    }
+
+    /// Failed as the engine says.
+    fn failed(&self, reason: Reason) -> Reply {
+        match (self.kind, reason) {
+            (ObjectKind::Sub, reason) => {
                 let inserts = [self.name.to_owned(), reason.to_string()];
                 Reply::failed("AMQ2413E", &inserts, reason)
             }
-            ChangeError::Failed(reason) => failed(reason),
+            (ObjectKind::Topic, Reason::TOPIC_STRING_ERROR) => {
+                let topic = self.attrs.map_or("", |attrs| attrs.text(MQCA_TOPIC_STRING));
+                Reply::failed("AMQ2414E", &[topic.to_owned()], reason)
+            }
+            (_, reason) => Reply::failed("AMQ8101S", &[reason.0.to_string()], reason),
         }
     }
 

@@ -107,6 +107,11 @@ fn what_a_call_about_a_topic_is_refused_with() {
         refused(topic(&long), MQOO_OUTPUT),
         Reason::TOPIC_STRING_ERROR
     );
+    let deep = "/".repeat(256);
+    assert_eq!(
+        refused(topic(&deep), MQOO_OUTPUT),
+        Reason::TOPIC_STRING_ERROR
+    );
     let unsuitable = Reason::OPTION_NOT_VALID_FOR_TYPE;
     assert_eq!(refused(topic("t"), MQOO_INPUT_SHARED), unsuitable);
     let unknown = Od {

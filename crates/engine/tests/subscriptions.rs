@@ -216,6 +216,56 @@ fn what_is_asked_for_and_what_is_there_decide() {
     assert_eq!((all(&w).len(), managed_queues(&w)), (3, 3));
 }
 
+/// One such subscription would hold everybody who publishes for most of a second.
+#[test]
+fn a_topic_string_that_is_costly_to_compare_is_refused() {
+    let w = World::light();
+    let s = w.connect();
+    w.run("DEFINE TOPIC(DEV) TOPICSTR('dev')");
+    let many = |number: usize| format!("dev/{}{}yi", "+/".repeat(number), "#/x/".repeat(2_500));
+    let deep = "/".repeat(256);
+    let stretch = format!("dev/*{}b*", "a?".repeat(2_500));
+    let error = Err(Reason::TOPIC_STRING_ERROR);
+    managed(&s, DURABLE, "TAKEN").unwrap();
+    for (scheme, topic) in [
+        (MQSO_WILDCARD_TOPIC, many(1).as_str()),
+        (MQSO_WILDCARD_TOPIC, &many(20)),
+        (MQSO_WILDCARD_TOPIC, &deep),
+        (MQSO_WILDCARD_CHAR, &deep),
+        (MQSO_WILDCARD_CHAR, &stretch),
+    ] {
+        for (options, name) in [(MANAGED, ""), (DURABLE, "S"), (DURABLE, "TAKEN")] {
+            let mut sd = sd(options | scheme, name, topic);
+            assert_eq!(sub(&s, &mut sd, Hobj::NONE), error, "{name} {topic:.30}");
+        }
+        let words = match scheme {
+            MQSO_WILDCARD_CHAR => "CHAR",
+            _ => "TOPIC",
+        };
+        let define =
+            format!("DEFINE SUB(S) WSCHEMA({words}) DESTCLAS(MANAGED) TOPICSTR('{topic}')");
+        assert_eq!(
+            w.mqsc(&define).reason,
+            Reason::TOPIC_STRING_ERROR,
+            "{define:.90}"
+        );
+    }
+    // The whole string counts, of which the application gives a part.
+    let mut behind = sd(MANAGED, "", &deep[1..]);
+    behind.object_name = posthaste_mqi::Name::new("DEV");
+    assert_eq!(sub(&s, &mut behind, Hobj::NONE), error);
+    let define = |topic: &str| w.mqsc(&format!("DEFINE TOPIC(DEEP) TOPICSTR('{topic}')"));
+    let refused = define(&deep);
+    assert_eq!(refused.reason, Reason::TOPIC_STRING_ERROR);
+    assert_eq!(refused.messages[0].0, "AMQ2414E");
+    assert!(define(&deep[1..]).ok);
+    assert_eq!(names(&w), ["TAKEN"]);
+    assert_eq!(managed_queues(&w), 1);
+    for topic in ["#/a/#/b/#", &deep[1..]] {
+        sub(&s, &mut sd(MANAGED, "", topic), Hobj::NONE).unwrap();
+    }
+}
+
 #[test]
 fn a_subscription_is_of_one_connection_at_a_time_and_of_its_user() {
     let w = World::light();

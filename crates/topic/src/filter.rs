@@ -1,10 +1,16 @@
 //! Filters: the topic strings of subscriptions, in the two wildcard schemes of MQ.
 //!
-//! Invariant: matching takes at most the length of the filter multiplied by that of the topic string, whatever wildcards
-//! are in the filter: of several `#` or `*`, only the last one is ever tried again.
+//! Invariants:
+//! * Matching takes at most the length of the filter multiplied by that of the topic string, whatever wildcards are in the
+//!   filter: of several `#` or `*`, only the last one is ever tried again.
+//! * What is within the limits costs far less than that product. Filters beyond them are there only if an older release
+//!   stored them: they match all the same.
 
 use crate::pattern::Pattern;
-use crate::string::{Error, SYSTEM_BRANCH, check, is_at_or_below};
+use crate::string::{
+    Error, MOST_BEHIND_MANY, MOST_BETWEEN_STARS, SYSTEM_BRANCH, check_length, check_levels,
+    is_at_or_below,
+};
 
 /// What wildcards a filter has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,14 +43,14 @@ pub(crate) enum Kind {
 }
 
 impl Filter {
-    /// The filter of a subscription's full topic string.
+    /// The filter of a subscription's full topic string. Whoever makes a new subscription asks [`Self::check_limits`] too.
     ///
     /// # Errors
     ///
     /// If the string is empty or too long, or has a `%` in the character scheme that escapes nothing
     /// (MQRC_TOPIC_STRING_ERROR).
     pub fn new(text: &str, scheme: Scheme) -> Result<Self, Error> {
-        check(text)?;
+        check_length(text)?;
         let kind = match scheme {
             Scheme::Topic if text.split('/').any(is_wildcard) => Kind::Levels,
             Scheme::Topic => Kind::Exact(text.into()),
@@ -61,6 +67,32 @@ impl Filter {
             scheme,
             kind,
         })
+    }
+
+    /// Whether a new subscription may have it: what it costs to compare a topic string with it is bounded.
+    ///
+    /// # Errors
+    ///
+    /// If it has too many levels, too many of them behind its first `#`, or between two `*` too many characters with `?`
+    /// among them (MQRC_TOPIC_STRING_ERROR).
+    pub fn check_limits(&self) -> Result<(), Error> {
+        check_levels(&self.text)?;
+        match &self.kind {
+            Kind::Exact(_) => Ok(()),
+            Kind::Levels => {
+                let behind = self.text.split('/').skip_while(|level| *level != "#");
+                match behind.skip(1).count() {
+                    levels if levels > MOST_BEHIND_MANY => Err(Error::BehindMany(levels)),
+                    _ => Ok(()),
+                }
+            }
+            Kind::Characters(pattern) => match pattern.longest_between_stars() {
+                characters if characters > MOST_BETWEEN_STARS => {
+                    Err(Error::BetweenStars(characters))
+                }
+                _ => Ok(()),
+            },
+        }
     }
 
     /// The text that it was made of.
@@ -326,6 +358,76 @@ mod tests {
         let long = "x".repeat(crate::LONGEST + 1);
         let refused = Filter::new(&long, Scheme::Topic);
         assert_eq!(refused, Err(Error::TooLong(long.len())));
+    }
+
+    #[test]
+    fn a_new_subscription_has_a_filter_that_costs_little() {
+        let most = "a/".repeat(crate::MOST_LEVELS - 1);
+        let behind = "/a".repeat(MOST_BEHIND_MANY);
+        let stretch = "a?".repeat(MOST_BETWEEN_STARS / 2);
+        for (text, scheme) in [
+            (format!("{most}a"), Scheme::Topic),
+            (format!("{most}#"), Scheme::Topic),
+            (format!("{}#{behind}", "+/".repeat(200)), Scheme::Topic),
+            (format!("#{}", "/#".repeat(MOST_BEHIND_MANY)), Scheme::Topic),
+            (format!("*{stretch}*"), Scheme::Character),
+            // Where it is to be found is not open.
+            (format!("{stretch}a?*a?{stretch}"), Scheme::Character),
+            (format!("*{}*", "a".repeat(5_000)), Scheme::Character),
+        ] {
+            assert_eq!(filter(&text, scheme).check_limits(), Ok(()), "{text}");
+        }
+        let deep = crate::MOST_LEVELS + 1;
+        for (text, scheme, error) in [
+            (format!("{most}a/a"), Scheme::Topic, Error::TooDeep(deep)),
+            (format!("{most}a/+"), Scheme::Topic, Error::TooDeep(deep)),
+            (
+                format!("{most}a/?"),
+                Scheme::Character,
+                Error::TooDeep(deep),
+            ),
+            (
+                format!("a/#{behind}/#"),
+                Scheme::Topic,
+                Error::BehindMany(MOST_BEHIND_MANY + 1),
+            ),
+            (
+                format!("a*b*{stretch}a*"),
+                Scheme::Character,
+                Error::BetweenStars(MOST_BETWEEN_STARS + 1),
+            ),
+        ] {
+            assert_eq!(filter(&text, scheme).check_limits(), Err(error), "{text}");
+        }
+    }
+
+    /// What was stored before there were limits.
+    #[test]
+    fn filters_beyond_the_limits_match_all_the_same() {
+        let stretch = "a?".repeat(MOST_BETWEEN_STARS);
+        let wild = filter(&format!("*{stretch}b*"), Scheme::Character);
+        assert!(wild.check_limits().is_err());
+        assert!(wild.matches(&format!("{}bx", "aa".repeat(MOST_BETWEEN_STARS + 3))));
+        assert!(!wild.matches(&format!("{}bx", "aa".repeat(MOST_BETWEEN_STARS - 1))));
+    }
+
+    /// One step for each character and wildcard, and not one for each pair of them.
+    #[test]
+    fn a_filter_of_characters_costs_the_length_of_the_topic_string() {
+        let topic = "a".repeat(crate::LONGEST);
+        let stretch = "a?".repeat(MOST_BETWEEN_STARS / 2 - 1);
+        for text in [
+            format!("*{stretch}b?*"),
+            format!("*?{stretch}b*"),
+            format!("*{}*{stretch}b?*", "?a*".repeat(1_000)),
+        ] {
+            let wild = filter(&text, Scheme::Character);
+            assert_eq!(wild.check_limits(), Ok(()));
+            crate::steps::taken();
+            assert!(!wild.matches(&topic));
+            let steps = crate::steps::taken();
+            assert!(steps <= topic.len() + 2 * text.len(), "{text}: {steps}");
+        }
     }
 
     /// Exponential matching would take longer than the universe has.

@@ -3,11 +3,14 @@
 //! Invariants:
 //! * Every node but the root has entries or nodes below it.
 //! * A walk is at each node at most once for each level of the topic string, so that it takes the length of the topic
-//!   string multiplied by the nodes that match its beginnings, and never more for several `#`.
+//!   string multiplied by the nodes that match its beginnings, and never more for several `#`. Of one filter, these are those
+//!   before its first `#`, one at each level, and those behind it, all of them at each level: which is why a new subscription
+//!   has only so many there ([`crate::MOST_BEHIND_MANY`]).
 //! * No answer depends on the order in which a map has its keys.
 
 use std::collections::{HashMap, HashSet};
 
+use crate::steps::step;
 use crate::string::{SYSTEM_BRANCH, is_at_or_below};
 
 /// A node, by its place in [`Levels::nodes`].
@@ -244,6 +247,7 @@ impl<T> Walk<'_, T> {
     fn step(&mut self, level: &str, wildcards: bool, behind: bool) {
         self.next.clear();
         for node in self.here.iter().chain(&self.many) {
+            step();
             let node = &self.levels.nodes[*node];
             self.next.extend(node.literal.get(level));
             self.next.extend(node.one.filter(|_| wildcards));

@@ -222,6 +222,42 @@ mod tests {
         add(&mut all, &format!("{text}b"), Scheme::Topic, 1);
         add(&mut all, &format!("{text}#"), Scheme::Topic, 2);
         let topic = "a/".repeat(1_000);
+        crate::steps::taken();
         assert_eq!(matching(&all, &topic), [2]);
+        let steps = crate::steps::taken();
+        assert!(steps <= 1_001 * 602, "{steps}");
+    }
+
+    /// Subscriptions share no node here, and each is in as many states as a new one may ever be.
+    #[test]
+    fn a_new_subscription_costs_few_steps_for_each_level() {
+        let most = crate::MOST_BEHIND_MANY;
+        for behind in [
+            "/a/#".repeat(most / 2),
+            "/a".repeat(most),
+            "/+".repeat(most),
+        ] {
+            let mut all = Subscribers::default();
+            let count = 20;
+            for number in 0..count {
+                let text = format!("dev/{}#{behind}", "+/".repeat(number));
+                let filter = Filter::new(&text, Scheme::Topic).expect("a filter");
+                assert_eq!(filter.check_limits(), Ok(()));
+                all.insert(&filter, 1);
+                // One level more, and it is refused.
+                let text = format!("{text}/yi");
+                let filter = Filter::new(&text, Scheme::Topic).expect("a filter");
+                assert!(filter.check_limits().is_err());
+            }
+            let topic = format!("dev{}", "/a".repeat(crate::MOST_LEVELS - 1));
+            assert_eq!(crate::check(&topic), Ok(()));
+            crate::steps::taken();
+            assert_eq!(matching(&all, &topic), vec![1; count]);
+            let steps = crate::steps::taken();
+            let bound = crate::MOST_LEVELS * (2 + count * (most + 1));
+            assert!(steps <= bound, "{behind}: {steps} of {bound}");
+            // No bound that nothing comes near.
+            assert!(steps >= bound / 2, "{behind}: {steps} of {bound}");
+        }
     }
 }

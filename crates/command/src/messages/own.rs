@@ -625,13 +625,13 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2413E",
         "Subscription {0} was not defined or changed: {1}.",
-        "The reason says what is wrong: the topic string (2425), the selection string (2459, 2504, 2519), a topic object that does not exist (2085), a topic that forbids it (2436, 2503), or the model of its managed queue (2522).",
+        "The reason says what is wrong: the topic string (2425: it is malformed, or has more than 256 levels, more than 16 of them behind its first `#`, or with WSCHEMA(CHAR) more than 64 characters with `?` among them between two `*`), the selection string (2459, 2504, 2519), a topic object that does not exist (2085), a topic that forbids it (2436, 2503), or the model of its managed queue (2522).",
         "Correct the command or the topic object.",
     ),
     message(
         "AMQ2414E",
         "{0} is no topic string.",
-        "A topic string has at least one character and at most 10,240 bytes.",
+        "A topic string has at least one character, at most 10,240 bytes and at most 256 levels.",
         "Correct the command.",
     ),
     message(

@@ -267,6 +267,9 @@ impl Catalogue {
         if object.kind == ObjectKind::Topic && !is_root(object) {
             match object.attrs.text(MQCA_TOPIC_STRING) {
                 "" => return Err(ChangeError::NoTopicString),
+                topic if before.is_none() && posthaste_topic::check(topic).is_err() => {
+                    return Err(ChangeError::Failed(Reason::TOPIC_STRING_ERROR));
+                }
                 topic => match self.topic_objects.about(topic) {
                     Some(other) if other != object.name => {
                         return Err(ChangeError::TopicStringTaken(other));

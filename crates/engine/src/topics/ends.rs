@@ -63,6 +63,10 @@ impl Inner {
         }
         stored::complete(&mut object.attrs, before, id, self.clock.now());
         let mut read = self.subscription_of(object).map_err(ChangeError::Failed)?;
+        // One that an older release stored can be altered still.
+        if before.is_none() && read.filter.check_limits().is_err() {
+            return Err(ChangeError::Failed(Reason::TOPIC_STRING_ERROR));
+        }
         read.grouped &= !planted(Bug::AlterUngroups);
         stored::set_whole_topic(&mut object.attrs, read.topic());
         Ok(Some(read))

@@ -298,6 +298,15 @@ mod tests {
         Subscription::of(&object, "QM1", "").unwrap()
     }
 
+    /// There were no limits when it was made.
+    #[test]
+    fn a_subscription_beyond_the_limits_is_there_again() {
+        let many = format!("{}a", "#/x/".repeat(300));
+        let stored = (*subscription(1, "S", &many)).clone();
+        assert!(stored.filter.check_limits().is_err());
+        assert_eq!(there_and_back(&stored).filter, stored.filter);
+    }
+
     #[test]
     fn what_is_read_back_is_the_same() {
         let plain = (*subscription(1, "S", "a/#")).clone();

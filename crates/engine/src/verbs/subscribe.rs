@@ -137,10 +137,21 @@ impl SessionInner {
         Ok(posthaste_topic::join(&of_object, &sd.object_string))
     }
 
-    /// What a descriptor says of topics: the filter of the subscription.
+    /// What a descriptor says of topics: the filter of a new subscription, within the limits.
     ///
     /// # Errors
     /// 2085 there is no such topic object, 2425 the topic string is empty, too long or malformed.
+    pub(super) fn new_filter_of(&self, sd: &Sd) -> Result<Filter, Reason> {
+        let filter = self.filter_of(sd)?;
+        let within = filter.check_limits();
+        within.map_err(|_| Reason::TOPIC_STRING_ERROR)?;
+        Ok(filter)
+    }
+
+    /// The same for a subscription that may be there already, and then from before there were limits.
+    ///
+    /// # Errors
+    /// As for a new one, the limits apart.
     pub(super) fn filter_of(&self, sd: &Sd) -> Result<Filter, Reason> {
         let scheme = match sd.options & MQSO_WILDCARD_CHAR != 0 {
             true => Scheme::Character,
@@ -237,7 +248,7 @@ impl SessionInner {
         caller: &Caller,
     ) -> Result<(Found, Authorised), Missed> {
         let qm = &self.qm;
-        let filter = self.filter_of(sd)?;
+        let filter = self.new_filter_of(sd)?;
         let authorised = caller.may_subscribe(qm, filter.branch(), false)?;
         let rules = qm.catalogue.topic_objects.rules(filter.branch());
         if !rules.subscribe {
@@ -528,7 +539,7 @@ impl SessionInner {
             }
             Some(_) => {
                 // Who may not subscribe does not learn which names are taken either.
-                let filter = self.filter_of(sd)?;
+                let filter = self.new_filter_of(sd)?;
                 caller.may_subscribe(qm, filter.branch(), false)?;
                 Err(Reason::SUB_ALREADY_EXISTS.into())
             }
