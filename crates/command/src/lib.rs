@@ -10,6 +10,7 @@
 mod attribute;
 mod attrs;
 mod authority;
+mod authority_changes;
 mod chlauth;
 mod command;
 mod filter;
@@ -32,6 +33,7 @@ mod value;
 pub use attribute::{Attribute, DefaultValue, Effect, Set, ValueKind, shown};
 pub use attrs::Attrs;
 pub use authority::{AuthorityCommand, COMPONENT, Matching, RecordName};
+pub use authority_changes::authority_changes;
 pub use chlauth::{
     ChlAuthAction, ChlAuthMatch, RunCheck, SOURCE_CHANNEL, SOURCE_MAP, SOURCE_NO_ACCESS,
     is_chlauth, is_relevant,

@@ -1,11 +1,13 @@
 //! `setmqaut`, `dspmqaut` and `dmpmqaut`: authority records in MQ's way (manual: "IBM MQ control commands reference").
 //!
-//! Invariant: each is made of the MQSC commands about authority records, so what they change and show is what these do.
+//! Invariants:
+//! * Each is made of the MQSC commands about authority records, so what they change and show is what these do.
+//! * What setmqaut says of a user or group is one command: all of it comes about, at once, or nothing.
 
 use std::path::Path;
 use std::time::Duration;
 
-use posthaste_command::{messages, pcf};
+use posthaste_command::{authority_changes, messages, pcf};
 use posthaste_server::{Exit, Failure};
 
 use crate::cli;
@@ -45,24 +47,10 @@ struct Given {
     entities: Vec<String>,
     /// Whose they are, as they were written.
     names: Vec<String>,
-    changes: Vec<Change>,
+    /// Authorities in their order, each with whether it is given or taken away.
+    changes: Vec<(bool, String)>,
     /// Options without a value.
     flags: Vec<String>,
-}
-
-/// Authorities that are given, or taken away.
-#[derive(Debug, PartialEq)]
-struct Change {
-    gives: bool,
-    words: Vec<String>,
-}
-
-impl Change {
-    /// As SET AUTHREC has it.
-    fn text(&self) -> String {
-        let keyword = if self.gives { "AUTHADD" } else { "AUTHRMV" };
-        format!(" {keyword}({})", self.words.join(","))
-    }
 }
 
 fn quoted(text: &str) -> String {
@@ -97,25 +85,14 @@ impl Given {
                 }
                 flag if flags.contains(&flag) => given.flags.push(flag.to_owned()),
                 other => match (other.split_at_checked(1), grants) {
-                    (Some(("+", authority)), true) => given.change(true, authority),
-                    (Some(("-", authority)), true) => given.change(false, authority),
+                    (Some((sign @ ("+" | "-"), authority)), true) => {
+                        given.changes.push((sign == "+", authority.to_owned()))
+                    }
                     _ => return Err(wrong(&format!("{other} is no option of this command"))),
                 },
             }
         }
         Ok(given)
-    }
-
-    /// What comes later holds, as each is a command of its own: `-all +put` leaves put, `+put -all` nothing.
-    fn change(&mut self, gives: bool, authority: &str) {
-        let word = authority.to_uppercase();
-        match self.changes.last_mut() {
-            Some(last) if last.gives == gives => last.words.push(word),
-            _ => self.changes.push(Change {
-                gives,
-                words: vec![word],
-            }),
-        }
     }
 
     fn has(&self, flag: &str) -> bool {
@@ -187,22 +164,26 @@ fn authorities(text: &str) -> Vec<String> {
 /// setmqaut.
 pub(crate) fn set(place: Option<&Path>, args: &cli::Words) -> Result<Exit, Failure> {
     let given = Given::read(&args.words, &["-remove"], true)?;
-    if given.object_type.is_none() || given.entities.is_empty() {
+    let Some(object_type) = given
+        .object_type
+        .as_deref()
+        .filter(|_| !given.entities.is_empty())
+    else {
         return Err(wrong("setmqaut needs -t and at least one -p or -g"));
-    }
-    let (verb, changes) = match (given.has("-remove"), given.changes.is_empty()) {
-        (true, true) => ("DELETE", vec![String::new()]),
-        (false, false) => ("SET", given.changes.iter().map(Change::text).collect()),
+    };
+    let (verb, change) = match (given.has("-remove"), given.changes.is_empty()) {
+        (true, true) => ("DELETE", String::new()),
+        (false, false) => ("SET", authority_changes(&given.changes, object_type)),
         (true, false) => return Err(wrong("-remove goes without authorities")),
         (false, true) => return Err(wrong("setmqaut needs authorities, such as +put")),
     };
     let mut server = given.connect(place, "setmqaut")?;
     for entity in &given.entities {
         let record = given.parameters("PROFILE");
-        for change in &changes {
-            let text = format!("{verb} AUTHREC{record} {entity}{change}");
-            done(&mut server, &text)?;
-        }
+        done(
+            &mut server,
+            &format!("{verb} AUTHREC{record} {entity}{change}"),
+        )?;
     }
     server.disconnect();
     let mut out = Out::new();
@@ -324,11 +305,9 @@ mod tests {
             " PROFILE('DEV.**') OBJTYPE(QUEUE)"
         );
         assert_eq!(given.entities, ["GROUP('staff')", "PRINCIPAL('it''s')"]);
-        let changes: Vec<String> = given.changes.iter().map(Change::text).collect();
-        assert_eq!(changes, [" AUTHADD(PUT)", " AUTHRMV(GET,ALL)"]);
-        let given = read("-t qmgr -g staff -all +connect +inq", true).unwrap();
-        let changes: Vec<String> = given.changes.iter().map(Change::text).collect();
-        assert_eq!(changes, [" AUTHRMV(ALL)", " AUTHADD(CONNECT,INQ)"]);
+        let changes = [(true, "put"), (false, "get"), (false, "all")];
+        let changes = changes.map(|(gives, word)| (gives, word.to_owned()));
+        assert_eq!(given.changes, changes);
         assert!(read("-l", false).unwrap().has("-l"));
         for wrong in ["-n", "put", "-z"] {
             assert!(read(wrong, false).is_err(), "{wrong}");

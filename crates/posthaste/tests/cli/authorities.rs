@@ -66,6 +66,20 @@ fn a_channels_user_may_do_what_its_group_may() {
     let expected = "profile:     DEV.**\nobject type: queue\nentity:      daemon\ntype:        group\n\
                     authority:   browse, inq\n";
     assert_eq!(dumped, expected);
+    // One word is refused, and nothing is changed: neither is what stands before it taken away, nor given what is right.
+    for words in [
+        "-all +browse +connect",
+        "-all +frob",
+        "-browse +get -inq +connect",
+    ] {
+        let line = format!("setmqaut -m QM1 -n DEV.** -t q -g daemon {words}");
+        place.line(&line).failed_with(10, "AMQ8405I");
+        assert_eq!(
+            run("dmpmqaut -m QM1 -n DEV.QUEUE.1 -t q"),
+            expected,
+            "{words}"
+        );
+    }
     let again = run("dmpmqaut -m QM1 -a");
     assert!(
         again.contains("setmqaut -m QM1 -n 'self' -t qmgr -g 'daemon' +connect\n"),
