@@ -2,8 +2,8 @@
 //! and responses", "Programmable command formats reference").
 //!
 //! A message is a header (MQCFH) and parameters; groups hold parameters in turn. Invariants
-//! of decoding: lengths and counts are checked against the bytes that are there before
-//! anything is read or allocated, groups nest at most [`MOST_NESTED`] deep, and a fault is
+//! of decoding: lengths and counts are checked against the bytes that are there, and those of
+//! a request against what it may have, before anything is read or allocated, groups nest at most [`MOST_NESTED`] deep, and a fault is
 //! the MQRCCF_ reason that the manual gives for it, with its offset. Encoding pads text and
 //! bytes to a multiple of four, as the manual requires; decoding does not insist on it.
 
@@ -226,7 +226,7 @@ impl Message {
     /// # Errors
     /// The reason for the first fault.
     pub fn decode(bytes: &[u8], order: ByteOrder) -> Result<(Message, usize), PcfError> {
-        decode::message(bytes, order)
+        decode::message(bytes, order, decode::Limits::NONE)
     }
 
     /// Appends the bytes of the message.
@@ -242,13 +242,13 @@ pub fn byte_order(bytes: &[u8]) -> Option<ByteOrder> {
         .find(|order| order.get_i32(bytes, 4) == Some(mq::MQCFH_STRUC_LENGTH))
 }
 
-/// The single message that `bytes` are, in either byte order.
+/// The single message that `bytes` are, in either byte order, with no more in it than a request may have.
 fn whole(bytes: &[u8]) -> Result<Message, PcfError> {
     let order = byte_order(bytes).ok_or(PcfError {
         reason: Reason::CCF_CFH_LENGTH_ERROR,
         offset: 0,
     })?;
-    let (message, used) = Message::decode(bytes, order)?;
+    let (message, used) = decode::message(bytes, order, decode::Limits::REQUEST)?;
     match used == bytes.len() {
         true => Ok(message),
         false => Err(PcfError {

@@ -1,4 +1,6 @@
 //! Bytes to messages. The bytes may come from anyone.
+//!
+//! Invariant: counts are compared with the limits before anything is made for what they count.
 
 use super::{CFBF_FIXED, Header, MOST_NESTED, Message, Parameter, PcfError, Text, Value};
 use posthaste_mqi::constants as mq;
@@ -7,7 +9,34 @@ use posthaste_mqi::{ByteOrder, Reason};
 /// Shortest structure that a parameter can be.
 const SHORTEST: usize = 16;
 
-pub(super) fn message(bytes: &[u8], order: ByteOrder) -> Result<(Message, usize), PcfError> {
+/// How much a message may have.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// Parameters, of the message and of each group.
+    parameters: usize,
+    /// Strings of a list.
+    texts: usize,
+}
+
+impl Limits {
+    /// Whatever the bytes hold.
+    pub(super) const NONE: Limits = Limits {
+        parameters: usize::MAX,
+        texts: usize::MAX,
+    };
+    /// Of a request, which anybody may send: far more than any command has. A string of one byte takes fifty here, and a
+    /// name becomes a command.
+    pub(super) const REQUEST: Limits = Limits {
+        parameters: 1_000,
+        texts: 1_000,
+    };
+}
+
+pub(super) fn message(
+    bytes: &[u8],
+    order: ByteOrder,
+    limits: Limits,
+) -> Result<(Message, usize), PcfError> {
     let length = mq::MQCFH_STRUC_LENGTH as usize;
     let short = || fault(Reason::CCF_CFH_LENGTH_ERROR, 0);
     let header_bytes = bytes.get(..length).ok_or_else(short)?;
@@ -34,6 +63,7 @@ pub(super) fn message(bytes: &[u8], order: ByteOrder) -> Result<(Message, usize)
         bytes,
         order,
         at: length,
+        limits,
     };
     let count_error = Reason::CCF_CFH_PARM_COUNT_ERROR;
     let parameters = reader.parameters(field(32)?, 0, count_error, 32)?;
@@ -48,6 +78,7 @@ struct Reader<'a> {
     bytes: &'a [u8],
     order: ByteOrder,
     at: usize,
+    limits: Limits,
 }
 
 /// One parameter structure: `StrucLength` bytes, cut out of the message.
@@ -68,8 +99,11 @@ impl<'a> Reader<'a> {
         at: usize,
     ) -> Result<Vec<Parameter>, PcfError> {
         let left = self.bytes.len().saturating_sub(self.at);
-        let count = usize::try_from(count)
-            .ok()
+        let count = usize::try_from(count).ok();
+        if count.is_some_and(|count| count > self.limits.parameters) {
+            return Err(fault(Reason::CCF_PARM_COUNT_TOO_BIG, at));
+        }
+        let count = count
             .filter(|count| {
                 count
                     .checked_mul(SHORTEST)
@@ -111,6 +145,7 @@ impl<'a> Reader<'a> {
                 let count = structure.int(12)?;
                 Value::Group(self.parameters(count, depth + 1, reason, at)?)
             }
+            mq::MQCFT_STRING_LIST => structure.texts(self.limits.texts)?,
             type_ => structure.value(type_)?,
         };
         Ok(Parameter { id, value })
@@ -162,7 +197,7 @@ impl Structure<'_> {
             .ok_or(self.fault(reason))
     }
 
-    /// The value of anything but a group.
+    /// The value of anything but a group and a list of strings.
     fn value(&self, type_: i32) -> Result<Value, PcfError> {
         Ok(match type_ {
             mq::MQCFT_INTEGER => Value::Int(self.int(12)?),
@@ -184,7 +219,6 @@ impl Structure<'_> {
                 let values: Result<_, _> = (0..count).map(|n| self.int64(16 + 8 * n)).collect();
                 Value::Ints64(values?)
             }
-            mq::MQCFT_STRING_LIST => self.texts()?,
             mq::MQCFT_BYTE_STRING => {
                 let reason = Reason::CCF_CFBS_STRING_LENGTH_ERR;
                 Value::Bytes(self.bytes(16, self.int(12)?, reason)?.to_vec())
@@ -223,10 +257,12 @@ impl Structure<'_> {
             .ok_or(self.fault(reason))
     }
 
-    fn texts(&self) -> Result<Value, PcfError> {
+    /// A list of strings, of up to `most`.
+    fn texts(&self, most: usize) -> Result<Value, PcfError> {
         let count_error = self.fault(Reason::CCF_CFSL_COUNT_ERROR);
         let width_error = self.fault(Reason::CCF_CFSL_STRING_LENGTH_ERR);
-        let count = usize::try_from(self.int(16)?).map_err(|_| count_error)?;
+        let count = usize::try_from(self.int(16)?).ok();
+        let count = count.filter(|count| *count <= most).ok_or(count_error)?;
         let width = usize::try_from(self.int(20)?).map_err(|_| width_error)?;
         let all = self.bytes.get(24..).unwrap_or_default();
         let total = count.checked_mul(width).filter(|total| *total <= all.len());

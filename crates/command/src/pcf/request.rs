@@ -12,7 +12,7 @@ use posthaste_mqi::constants as mq;
 use super::authority;
 use super::commands::{Form, PcfCommand, Subject, quoted};
 use super::refusal::{Refusal, refused, refused_selector, twice, unknown};
-use super::{Message, Parameter, PcfError, Value, whole};
+use super::{Message, Parameter, PcfError, Value, byte_order, whole};
 use crate::attribute::{Attribute, ValueKind, hex, shown};
 use crate::command::DisplayType;
 use crate::kinds::ObjectKind;
@@ -84,7 +84,7 @@ pub fn request_of(
     bytes: &[u8],
     kind_of_queue: &dyn Fn(&str) -> Option<ObjectKind>,
 ) -> Result<Request, Refusal> {
-    let message = whole(bytes)?;
+    let message = whole(bytes).map_err(|error| malformed(bytes, error))?;
     let header = &message.header;
     let wrong = |reason| Err(Refusal::from(PcfError { reason, offset: 0 }));
     if ![mq::MQCFT_COMMAND, mq::MQCFT_COMMAND_XR].contains(&header.type_) {
@@ -117,6 +117,21 @@ pub fn request_of(
         command: mqsc,
         each,
     })
+}
+
+/// Why bytes are no message, with the parameter at fault if its number can be read.
+fn malformed(bytes: &[u8], error: PcfError) -> Refusal {
+    let PcfError { reason, offset } = error;
+    // Those are about no parameter: what is there is of an unknown form, or behind the last one.
+    let outside = [
+        Reason::CCF_STRUCTURE_TYPE_ERROR,
+        Reason::CCF_MSG_LENGTH_ERROR,
+    ];
+    let is_parameter = offset >= mq::MQCFH_STRUC_LENGTH as usize && !outside.contains(&reason);
+    let order = byte_order(bytes).filter(|_| is_parameter);
+    let id = order.and_then(|order| order.get_i32(bytes, offset + 8));
+    let fault = id.map(|id| (mq::MQIACF_PARAMETER_ID, id));
+    Refusal { reason, fault }
 }
 
 /// Refuses parameters that are there twice, and a second filter. There may be very many.

@@ -354,22 +354,65 @@ fn about_records() -> Vec<Made> {
 #[test]
 fn what_a_request_takes_grows_with_its_length() {
     let profile = "A".repeat(200_000);
-    let names: Vec<String> = (0..2_000).map(|n| format!("u{n}")).collect();
+    let names: Vec<String> = (0..=1_000).map(|n| format!("u{n}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let many = vec![
-        text(mq::MQCACF_AUTH_PROFILE_NAME, &profile),
-        int(mq::MQIACF_OBJECT_TYPE, mq::MQOT_Q),
-        texts(mq::MQCACF_PRINCIPAL_ENTITY_NAMES, &names),
-        ints(mq::MQIACF_AUTH_ADD_AUTHS, &[mq::MQAUTH_INPUT; 1_000]),
-    ];
-    let made = asked(mq::MQCMD_SET_AUTH_REC, many).unwrap();
+    let many = |names: &[&str]| {
+        vec![
+            text(mq::MQCACF_AUTH_PROFILE_NAME, &profile),
+            int(mq::MQIACF_OBJECT_TYPE, mq::MQOT_Q),
+            texts(mq::MQCACF_PRINCIPAL_ENTITY_NAMES, names),
+            ints(mq::MQIACF_AUTH_ADD_AUTHS, &[mq::MQAUTH_INPUT; 1_000]),
+        ]
+    };
+    let made = asked(mq::MQCMD_SET_AUTH_REC, many(&names[1..])).unwrap();
+    assert_eq!(made.each.len(), 1_000);
     let kept = made.command.len() + made.each.iter().map(String::len).sum::<usize>();
     assert!(kept < 300_000, "{kept}");
     let first = made.commands().next().unwrap();
-    assert!(first.ends_with(" AUTHADD(GET) PRINCIPAL('u0')"));
-    let different = (0..100_000).map(|id| int(-1 - id, 0)).collect();
-    let refusal = asked(mq::MQCMD_PING_Q_MGR, different).unwrap_err();
+    assert!(first.ends_with(" AUTHADD(GET) PRINCIPAL('u1')"));
+    let refusal = asked(mq::MQCMD_SET_AUTH_REC, many(&names)).unwrap_err();
+    let list = Some((mq::MQIACF_PARAMETER_ID, mq::MQCACF_PRINCIPAL_ENTITY_NAMES));
+    assert_eq!(
+        (refusal.reason, refusal.fault),
+        (Reason::CCF_CFSL_COUNT_ERROR, list)
+    );
+    let different = |count| (0..count).map(|id| int(-1 - id, 0)).collect();
+    let refusal = asked(mq::MQCMD_PING_Q_MGR, different(1_000)).unwrap_err();
     assert_eq!(refusal.reason, Reason::CCF_CFIN_PARM_ID_ERROR);
+    for command in [mq::MQCMD_PING_Q_MGR, mq::MQCMD_INQUIRE_Q] {
+        let refusal = asked(command, different(1_001)).unwrap_err();
+        assert_eq!(refusal.reason, Reason::CCF_PARM_COUNT_TOO_BIG);
+    }
+}
+
+/// Nothing is made for strings and parameters that are too many, whatever follows: the second list here is malformed, and
+/// the parameters are not there at all, which is what would be refused had they been looked at.
+#[test]
+fn counts_are_looked_at_before_what_they_count() {
+    let names = vec![b"u".to_vec(); 4_000_000];
+    let (ccsid, width) = (1208, 1);
+    let list = |items| Value::Texts {
+        ccsid,
+        width,
+        items,
+    };
+    let of_all = [
+        of(mq::MQCACF_PRINCIPAL_ENTITY_NAMES, list(names)),
+        of(mq::MQCACF_GROUP_ENTITY_NAMES, list(vec![b"g".to_vec()])),
+    ];
+    let mut bytes = bytes_of(mq::MQCMD_SET_AUTH_REC, of_all.to_vec());
+    let second = bytes.len() - 28;
+    bytes[second..second + 4].copy_from_slice(&99i32.to_be_bytes());
+    let refusal = request_of(&bytes, &|_| None).unwrap_err();
+    assert_eq!(refusal.reason, Reason::CCF_CFSL_COUNT_ERROR);
+    // The same for an Escape, of which such a list is no part.
+    bytes[12..16].copy_from_slice(&mq::MQCMD_ESCAPE.to_be_bytes());
+    let error = crate::pcf::escape_command(&bytes).unwrap_err();
+    assert_eq!(error.reason, Reason::CCF_CFSL_COUNT_ERROR);
+    let mut bytes = bytes_of(mq::MQCMD_PING_Q_MGR, Vec::new());
+    bytes[32..36].copy_from_slice(&100_000i32.to_be_bytes());
+    let refusal = request_of(&bytes, &|_| None).unwrap_err();
+    assert_eq!(refusal.reason, Reason::CCF_PARM_COUNT_TOO_BIG);
 }
 
 #[test]
