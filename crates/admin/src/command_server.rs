@@ -198,8 +198,8 @@ impl Serving<'_> {
         if let Some(number) = pcf::command_of(data).filter(|number| *number != MQCMD_ESCAPE) {
             return match pcf::request_of(data, &|name| self.kind_of_queue(name)) {
                 Ok(asked) => {
-                    let reply = self.run_all(request, asked.commands()).await;
-                    pcf::responses(number, &reply, order)
+                    let (reply, at_fault) = self.run_all(request, &asked).await;
+                    pcf::responses(number, &reply, at_fault, order)
                 }
                 Err(why) => pcf::refusal(number, &why, order),
             };
@@ -211,18 +211,20 @@ impl Serving<'_> {
         pcf::escape_replies(&reply, order)
     }
 
-    /// Carries out one command after the other, until one fails.
-    async fn run_all(&self, request: &Md, commands: impl Iterator<Item = String>) -> Reply {
+    /// Carries out one command after the other, until one fails: then also the parameter that is wrong, if one is.
+    async fn run_all(&self, request: &Md, asked: &pcf::Request) -> (Reply, Option<i32>) {
         let mut all = Reply::default();
-        for command in commands {
+        for (number, command) in asked.commands().enumerate() {
             let reply = self.admin.run_as(sender(request), &command).await;
             if !reply.ok {
-                return reply;
+                let column = reply.column;
+                let at_fault = column.and_then(|column| asked.parameter_at(number, column));
+                return (reply, at_fault);
             }
             all.rows.extend(reply.rows);
             all.messages.extend(reply.messages);
         }
-        all
+        (all, None)
     }
 
     fn kind_of_queue(&self, name: &str) -> Option<ObjectKind> {

@@ -211,6 +211,88 @@ fn commands_in_pcf_are_carried_out_and_answered_in_pcf() {
     assert_eq!(found, [(MQCACF_Q_NAMES, &list), (MQIACF_Q_TYPES, &types)]);
 }
 
+/// A refusal says which parameter it is about (manual: "Standard responses"), one that only the command's text shows too.
+#[test]
+fn a_refusal_in_pcf_names_the_parameter() {
+    let w = World::light();
+    w.run("DEFINE SUB(S) TOPICSTR('s') DEST(SYSTEM.DEFAULT.LOCAL.QUEUE)");
+    let local = || int(MQIA_Q_TYPE, MQQT_LOCAL);
+    let of_type = |code: i32| int(MQIACF_OBJECT_TYPE, code);
+    let user = || (MQCACF_PRINCIPAL_ENTITY_NAMES, names(0, "app").1);
+    let entity = || {
+        [
+            text(MQCACF_ENTITY_NAME, "app"),
+            int(MQIACF_ENTITY_TYPE, MQZAET_PRINCIPAL),
+        ]
+    };
+    let get = (MQIACF_AUTH_ADD_AUTHS, Value::Ints(vec![MQAUTH_INPUT]));
+    let profile = |profile: &str| text(MQCACF_AUTH_PROFILE_NAME, profile);
+    let sub_id = (MQBACF_SUB_ID, Value::Bytes(vec![1; 24]));
+    let cases = [
+        // Without the name of the object, which only the queue manager has not got.
+        (
+            request(
+                MQCMD_INQUIRE_ENTITY_AUTH,
+                &[&[of_type(MQOT_Q)][..], &entity()].concat(),
+            ),
+            failed(3019, Some((MQIACF_PARAMETER_ID, MQCACF_OBJECT_NAME))),
+        ),
+        (
+            request(
+                MQCMD_DELETE_SUBSCRIPTION,
+                &[text(MQCACF_SUB_NAME, "S"), sub_id],
+            ),
+            failed(3203, Some((MQIACF_PARAMETER_ID, MQBACF_SUB_ID))),
+        ),
+        // An authority that the type has not got, a name that none has, a name too long for a profile.
+        (
+            request(
+                MQCMD_SET_AUTH_REC,
+                &[of_type(MQOT_Q_MGR), profile("QM1"), user(), get.clone()],
+            ),
+            failed(3097, Some((MQIACF_PARAMETER_ID, MQIACF_AUTH_ADD_AUTHS))),
+        ),
+        (
+            request(
+                MQCMD_SET_AUTH_REC,
+                &[
+                    of_type(MQOT_Q),
+                    profile("Q"),
+                    (MQCACF_GROUP_ENTITY_NAMES, names(0, "a\tb").1),
+                    get.clone(),
+                ],
+            ),
+            failed(3097, Some((MQIACF_PARAMETER_ID, MQCACF_GROUP_ENTITY_NAMES))),
+        ),
+        (
+            request(
+                MQCMD_SET_AUTH_REC,
+                &[user(), profile(&"Q".repeat(49)), of_type(MQOT_Q), get],
+            ),
+            failed(3097, Some((MQIACF_PARAMETER_ID, MQCACF_AUTH_PROFILE_NAME))),
+        ),
+        (
+            request(MQCMD_CREATE_Q, &[text(MQCA_Q_NAME, "A B"), local()]),
+            failed(3097, Some((MQIACF_PARAMETER_ID, MQCA_Q_NAME))),
+        ),
+        (
+            request(
+                MQCMD_CREATE_Q,
+                &[
+                    text(MQCA_Q_NAME, "Q"),
+                    local(),
+                    text(MQCA_Q_DESC, "one\r\ntwo"),
+                ],
+            ),
+            failed(4005, Some((MQIACF_PARAMETER_ID, MQCA_Q_DESC))),
+        ),
+    ];
+    let (requests, expected): (Vec<_>, Vec<_>) = cases.into_iter().unzip();
+    let all = answers(&w, requests);
+    let got: Vec<_> = all.iter().map(|set| outcomes(set)).collect();
+    assert_eq!(got, expected);
+}
+
 /// The queue that has the name, of whatever kind: only local queues were deleted.
 #[test]
 fn a_queue_is_deleted_in_pcf_whatever_its_kind() {

@@ -15,6 +15,7 @@ mod escape;
 mod refusal;
 mod request;
 mod response;
+mod text;
 
 pub use escape::{EscapeReplies, escape_command, escape_replies, escape_request, escape_texts};
 pub use refusal::Refusal;

@@ -156,6 +156,8 @@ pub struct Reply {
     pub ok: bool,
     /// Why not; MQRC_NONE when it was.
     pub reason: Reason,
+    /// Where the command is wrong, if it is not one: bytes from its start.
+    pub column: Option<usize>,
 }
 
 impl Default for Reply {
@@ -165,6 +167,7 @@ impl Default for Reply {
             rows: Vec::new(),
             ok: true,
             reason: Reason::NONE,
+            column: None,
         }
     }
 }
@@ -211,6 +214,7 @@ impl From<&SyntaxError> for Reply {
             rows: Vec::new(),
             ok: false,
             reason: Reason::CCF_PARM_SYNTAX_ERROR,
+            column: Some(error.column),
         }
     }
 }

@@ -8,6 +8,7 @@ use posthaste_mqi::constants as mq;
 
 use super::commands::{Form, PcfCommand, quoted};
 use super::refusal::{Refusal, refused, refused_selector, unknown};
+use super::text::CommandText;
 use super::{Message, Value};
 use crate::kinds::ObjectKind;
 use crate::table::by_selector;
@@ -75,15 +76,20 @@ const GROUPS: [(i32, &str); 3] = [
 pub(super) fn commands(
     command: &PcfCommand,
     message: &Message,
-) -> Result<(String, Vec<String>), Refusal> {
+) -> Result<(CommandText, Vec<(i32, String)>), Refusal> {
     let PcfCommand { verb, noun, .. } = command;
-    let mut mqsc = format!("{verb} {noun}");
-    let mut entities: Vec<String> = Vec::new();
+    let mut mqsc = CommandText::new(format!("{verb} {noun}"), command.name);
+    let mut entities: Vec<(i32, String)> = Vec::new();
     let has = |id: i32| message.parameters.iter().any(|one| one.id == id);
     for (id, reason) in needed(command) {
         if !has(*id) {
             return refused(*reason, *id);
         }
+    }
+    let object = mq::MQCACF_OBJECT_NAME;
+    let has_name = message.int(mq::MQIACF_OBJECT_TYPE) != Some(mq::MQOT_Q_MGR);
+    if command.number == mq::MQCMD_INQUIRE_ENTITY_AUTH && has_name && !has(object) {
+        return refused(Reason::CCF_PARM_COUNT_TOO_SMALL, object);
     }
     let changes = [mq::MQIACF_AUTH_ADD_AUTHS, mq::MQIACF_AUTH_REMOVE_AUTHS];
     if command.number == mq::MQCMD_SET_AUTH_REC && !changes.into_iter().any(has) {
@@ -91,7 +97,7 @@ pub(super) fn commands(
     }
     for parameter in &message.parameters {
         if let Some(word) = command.word(parameter)? {
-            mqsc.push_str(word);
+            mqsc.push(word, parameter.id);
             continue;
         }
         let id = parameter.id;
@@ -99,16 +105,16 @@ pub(super) fn commands(
             return refused(unknown(&parameter.value), id);
         }
         match (id, &parameter.value) {
-            (mq::MQCACF_PRINCIPAL_ENTITY_NAMES, value @ (Value::Texts { .. } | Value::Text(_))) => {
-                entities.extend(
-                    value
-                        .shown_texts()
-                        .iter()
-                        .map(|name| entity("PRINCIPAL", name)),
-                );
-            }
-            (mq::MQCACF_GROUP_ENTITY_NAMES, value @ (Value::Texts { .. } | Value::Text(_))) => {
-                entities.extend(value.shown_texts().iter().map(|name| entity("GROUP", name)));
+            (
+                mq::MQCACF_PRINCIPAL_ENTITY_NAMES | mq::MQCACF_GROUP_ENTITY_NAMES,
+                value @ (Value::Texts { .. } | Value::Text(_)),
+            ) => {
+                let word = match id {
+                    mq::MQCACF_GROUP_ENTITY_NAMES => "GROUP",
+                    _ => "PRINCIPAL",
+                };
+                let names = value.shown_texts();
+                entities.extend(names.iter().map(|name| (id, entity(word, name))));
             }
             (mq::MQCACF_ENTITY_NAME, Value::Text(name)) => {
                 let word = match message.int(mq::MQIACF_ENTITY_TYPE) {
@@ -116,9 +122,9 @@ pub(super) fn commands(
                     Some(mq::MQZAET_GROUP) => "GROUP",
                     _ => return refused(Reason::CCF_PARM_VALUE_ERROR, mq::MQIACF_ENTITY_TYPE),
                 };
-                entities.push(entity(word, &name.shown()));
+                entities.push((id, entity(word, &name.shown())));
             }
-            (id, value) => mqsc.push_str(&parameter_of(command, id, value)?),
+            (id, value) => mqsc.push(&parameter_of(command, id, value)?, id),
         }
     }
     let named = matches!(
@@ -130,7 +136,7 @@ pub(super) fn commands(
             let missing = mq::MQCACF_PRINCIPAL_ENTITY_NAMES;
             return refused(Reason::CCF_PARM_COUNT_TOO_SMALL, missing);
         }
-        entities.push(String::new());
+        entities.push((0, String::new()));
     }
     Ok((mqsc, entities))
 }

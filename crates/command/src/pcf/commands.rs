@@ -456,5 +456,5 @@ impl PcfCommand {
 
 /// Text as MQSC has it.
 pub(super) fn quoted(text: &str) -> String {
-    format!("'{}'", text.trim_end().replace('\'', "''"))
+    format!("'{}'", text.replace('\'', "''"))
 }

@@ -12,6 +12,7 @@ use posthaste_mqi::constants as mq;
 use super::authority;
 use super::commands::{Form, PcfCommand, Subject, quoted};
 use super::refusal::{Refusal, refused, refused_selector, twice, unknown};
+use super::text::CommandText;
 use super::{Message, Parameter, PcfError, Value, byte_order, whole};
 use crate::attribute::{Attribute, ValueKind, hex, shown};
 use crate::command::DisplayType;
@@ -43,17 +44,27 @@ const PARTNER: [&str; 5] = ["ADDRESS", "CLNTUSER", "QMNAME", "SSLPEER", "SSLCERT
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The command in MQSC; of one that names several users or groups what all have in common.
-    command: String,
-    /// What is added to it, each in turn.
-    each: Vec<String>,
+    command: CommandText,
+    /// What is added to it, each in turn, with its parameter.
+    each: Vec<(i32, String)>,
 }
 
 impl Request {
     /// The commands in MQSC that are to be carried out, one after the other, until one fails: one, unless several users or
     /// groups are named. Each is made when its turn comes, for a request may name many and say much of all.
     pub fn commands(&self) -> impl Iterator<Item = String> {
-        let whole = |added: &String| format!("{}{added}", self.command);
+        let whole = |(_, added): &(i32, String)| format!("{}{added}", self.command.as_str());
         self.each.iter().map(whole)
+    }
+
+    /// The parameter that the byte `column` of one of the commands is of, `number` from 0.
+    pub fn parameter_at(&self, number: usize, column: usize) -> Option<i32> {
+        let (parameter, added) = self.each.get(number)?;
+        let length = self.command.as_str().len();
+        match column.checked_sub(length) {
+            None => self.command.parameter_at(column),
+            Some(at) => (at < added.len()).then_some(*parameter),
+        }
     }
 }
 
@@ -104,14 +115,14 @@ pub fn request_of(
         Subject::Authorities => authority::commands(command, &message)?,
         _ => {
             let mqsc = Asked::new(command, &message)?.mqsc(kind_of_queue)?;
-            (mqsc, vec![String::new()])
+            (mqsc, vec![(0, String::new())])
         }
     };
     let asks = |list: i32| message.parameters.iter().any(|one| one.id == list);
     if let Form::Inquire(list) = command.form
         && !asks(list)
     {
-        mqsc.push_str(" ALL");
+        mqsc.push_word(" ALL");
     }
     Ok(Request {
         command: mqsc,
@@ -171,10 +182,19 @@ impl<'a> Asked<'a> {
         })
     }
 
-    fn mqsc(&self, kind_of_queue: &dyn Fn(&str) -> Option<ObjectKind>) -> Result<String, Refusal> {
-        let mut mqsc = self.beginning(kind_of_queue)?;
+    fn mqsc(
+        &self,
+        kind_of_queue: &dyn Fn(&str) -> Option<ObjectKind>,
+    ) -> Result<CommandText, Refusal> {
+        let mut mqsc = CommandText::new(self.beginning(kind_of_queue)?, self.command.name);
+        if let Form::Copy(from) = self.command.form {
+            let Some(like) = self.message.texts(from).pop() else {
+                return refused(Reason::CCF_PARM_COUNT_TOO_SMALL, from);
+            };
+            mqsc.push(&format!(" LIKE({})", quoted(&like)), from);
+        }
         for parameter in &self.message.parameters {
-            mqsc.push_str(&self.parameter(parameter)?);
+            mqsc.push(&self.parameter(parameter)?, parameter.id);
         }
         Ok(mqsc)
     }
@@ -211,6 +231,9 @@ impl<'a> Asked<'a> {
                 _ => refused(Reason::CCF_PARM_COUNT_TOO_SMALL, self.command.name),
             };
         };
+        if of_subscription && self.command.form == Form::Delete {
+            return refused(Reason::CCF_PARM_CONFLICT, mq::MQBACF_SUB_ID);
+        }
         let kind = match self.command.form {
             _ if !self.noun_says_kind() => None,
             // Queues have one name space: the name says which is meant.
@@ -221,14 +244,7 @@ impl<'a> Asked<'a> {
             _ => self.kind,
         };
         let noun = kind.map_or(*noun, ObjectKind::noun);
-        let mut mqsc = format!("{verb} {noun}({})", quoted(&name));
-        if let Form::Copy(from) = self.command.form {
-            let Some(like) = self.message.texts(from).pop() else {
-                return refused(Reason::CCF_PARM_COUNT_TOO_SMALL, from);
-            };
-            mqsc.push_str(&format!(" LIKE({})", quoted(&like)));
-        }
-        Ok(mqsc)
+        Ok(format!("{verb} {noun}({})", quoted(&name)))
     }
 
     /// Which connections are meant: one by its identifier, or all.
@@ -434,6 +450,11 @@ impl<'a> Asked<'a> {
         };
         if !same_form {
             return refused(unknown(value), id);
+        }
+        // As in MQSC: descriptions and the like are shown in lines.
+        let shows = |text: &str| !text.contains(char::is_control);
+        if matches!(&given, value::Value::Text(text) if !shows(text)) {
+            return refused(Reason::CCF_ATTR_VALUE_ERROR, id);
         }
         if !attribute.accepts(&given) {
             let too_long = matches!((&given, attribute.kind), (value::Value::Text(text),

@@ -131,22 +131,21 @@ fn names(command: &PcfCommand, list: i32, types: i32, reply: &Reply) -> Vec<Para
     parameters
 }
 
-/// The response messages to a request in PCF that was carried out, or that failed.
-pub fn responses(number: i32, reply: &Reply, order: ByteOrder) -> Vec<Vec<u8>> {
+/// The response messages to a request in PCF that was carried out, or that failed, in `parameter` if that is known.
+pub fn responses(
+    number: i32,
+    reply: &Reply,
+    parameter: Option<i32>,
+    order: ByteOrder,
+) -> Vec<Vec<u8>> {
     if !reply.ok {
         let reason = match reply.reason {
             Reason::OBJECT_ALREADY_EXISTS => Reason::CCF_OBJECT_ALREADY_EXISTS,
             Reason::OBJECT_TYPE_ERROR => Reason::CCF_OBJECT_WRONG_TYPE,
             reason => reason,
         };
-        return refusal(
-            number,
-            &Refusal {
-                reason,
-                fault: None,
-            },
-            order,
-        );
+        let fault = parameter.map(|id| (mq::MQIACF_PARAMETER_ID, id));
+        return refusal(number, &Refusal { reason, fault }, order);
     }
     let command = PcfCommand::numbered(number);
     let mut sets: Vec<Vec<Parameter>> = match command.map(|command| (command, command.form)) {

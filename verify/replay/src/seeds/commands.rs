@@ -116,6 +116,7 @@ pub fn pcf() -> Seeds {
         )],
         ok: false,
         reason: Reason::UNKNOWN_OBJECT_NAME,
+        column: None,
     };
     for (order, name) in [(ByteOrder::Big, "big"), (ByteOrder::Little, "little")] {
         for (number, bytes) in escape_replies(&reply, order).into_iter().enumerate() {
