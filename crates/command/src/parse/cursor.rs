@@ -8,6 +8,10 @@
 use super::fault;
 use crate::command::SyntaxError;
 
+/// Most values in the parentheses of a parameter, which anybody may send: far more than any parameter takes. A value of one
+/// byte takes fifty here.
+const MOST_VALUES: usize = 1_000;
+
 /// A word with the values in the parentheses after it.
 #[derive(Debug)]
 pub(super) struct Parameter<'a> {
@@ -133,6 +137,10 @@ impl<'a> Cursor<'a> {
                 Some(b')') => {
                     self.at += 1;
                     return Ok(items);
+                }
+                Some(_) if items.len() == MOST_VALUES => {
+                    let what = format!("At most {MOST_VALUES} values fit in parentheses");
+                    return Err(fault::syntax(self.text, self.at, self.at + 1, what));
                 }
                 Some(b'\'') => items.push(self.quoted()?),
                 Some(_) => items.push(self.bare()?),

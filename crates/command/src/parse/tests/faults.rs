@@ -2,6 +2,17 @@
 
 use crate::parse;
 
+/// Nothing is made of more values than any command has, whatever follows: the command does not even end here.
+#[test]
+fn a_parameter_with_very_many_values_is_refused() {
+    let line = |count: usize| format!("DEFINE NAMELIST(N) NAMES({}", "A,".repeat(count));
+    let most = parse(&line(1_000)).expect_err("the parenthesis is missing");
+    assert_eq!(most.id, "AMQ8406E");
+    let error = parse(&line(1_001)).expect_err("too many");
+    assert_eq!((error.id, error.column), ("AMQ8405I", 2_025));
+    assert_eq!(error.detail, "At most 1000 values fit in parentheses.");
+}
+
 /// Line, message, column, what runmqsc repeats (AMQ8405I only), and what the detail must say.
 #[rustfmt::skip] // one row, one line
 const FAULTS: &[(&str, &str, usize, &str, &str)] = &[
