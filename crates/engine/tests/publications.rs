@@ -137,6 +137,43 @@ fn what_a_call_about_a_topic_is_refused_with() {
     }
 }
 
+/// Messages of groups, and segments, are refused, by whatever way they come to a topic (messages manual, 2417).
+#[test]
+fn no_message_of_a_group_is_published() {
+    let w = World::new();
+    w.run("DEFINE TOPIC(NEWS) TOPICSTR('news')");
+    w.run("DEFINE QALIAS(TO.NEWS) TARGET(NEWS) TARGTYPE(TOPIC)");
+    let s = w.connect();
+    let by_alias = open(&s, "TO.NEWS", MQOO_OUTPUT);
+    let by_topic = open_topic(&s, "news");
+    let with = |version, msg_flags| Md {
+        version,
+        msg_flags,
+        ..md(NOT_PERSISTENT)
+    };
+    let second = MQMD_VERSION_2;
+    let refused = Err(Reason::MSG_NOT_ALLOWED_IN_GROUP);
+    let rows = [
+        (second, MQMF_MSG_IN_GROUP, refused),
+        (second, MQMF_LAST_MSG_IN_GROUP, refused),
+        (second, MQMF_SEGMENT, refused),
+        (second, MQMF_LAST_SEGMENT, refused),
+        (second, MQMF_SEGMENTATION_ALLOWED, Ok(Reason::NONE)),
+        // One of the first version has no such field.
+        (MQMD_VERSION_1, MQMF_MSG_IN_GROUP, Ok(Reason::NONE)),
+    ];
+    for (version, flags, expected) in rows {
+        for h in [by_topic, by_alias] {
+            let put = publish(&s, h, &mut with(version, flags), 0).0;
+            assert_eq!(put, expected, "{version} {flags:#x}");
+        }
+        let (mut md, mut pmo) = (with(version, flags), pmo(0));
+        let one = block_on(s.put1(&mut topic("news"), &mut md, &mut pmo, "".into()));
+        let one = one.map(|done| done.warning);
+        assert_eq!(one, expected, "MQPUT1 {version} {flags:#x}");
+    }
+}
+
 #[test]
 fn a_topic_object_begins_the_topic_string_and_forbids_publications() {
     let w = World::light();

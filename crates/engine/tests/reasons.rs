@@ -690,6 +690,10 @@ fn requested(s: &Session, action: i32) -> Outcome {
 #[rustfmt::skip] // one row, one line where it fits
 fn subscriptions() -> Vec<Row> {
     vec![
+        failed(2417, Reason::MSG_NOT_ALLOWED_IN_GROUP, |_, s| {
+            let h = open_od(s, &mut topic("t"), MQOO_OUTPUT).unwrap();
+            try_put(s, h, &mut Md { msg_flags: MQMF_MSG_IN_GROUP, ..md(0) }, 0, b"1")
+        }),
         failed(2424, Reason::SD_ERROR, |_, s| subscribed(s, Sd { sub_level: 10, ..sd(DURABLE) })),
         failed(2425, Reason::TOPIC_STRING_ERROR, |_, s| subscribed(s, Sd { object_string: String::new(), ..sd(DURABLE) })),
         failed(2428, Reason::NO_SUBSCRIPTION, |_, s| subscribed(s, sd(MQSO_RESUME))),

@@ -6,6 +6,7 @@
 //! Invariants:
 //! * Who gets it is decided once, when the call begins: those who subscribe later do not. Whoever has gone before there
 //!   is a place for his copy gets none, and nobody fails or is told for his sake.
+//! * No publication is in a group or a segment (messages manual, "2417 MQRC_MSG_NOT_ALLOWED_IN_GROUP").
 //! * All copies are put at once (`distribute`), and what is retained of it with them.
 
 use std::collections::BTreeSet;
@@ -38,6 +39,10 @@ use crate::topics::publication::{Form, Forms, descriptor};
 use crate::topics::subscription::{SubId, Subscription, keep_one_of_each_group};
 use crate::topics::underway::Underway;
 use crate::transmission::transmit;
+
+/// The flags of a message that is one of several.
+const OF_A_WHOLE: i32 =
+    MQMF_MSG_IN_GROUP | MQMF_LAST_MSG_IN_GROUP | MQMF_SEGMENT | MQMF_LAST_SEGMENT;
 
 /// A publication that is complete.
 pub(super) struct Publishing {
@@ -186,6 +191,9 @@ impl SessionInner {
         let levels = pmo.version < MQPMO_VERSION_3 || (0..=9).contains(&pmo.pub_level);
         if pmo.options & MQPMO_LOGICAL_ORDER != 0 || !levels {
             return Err(Reason::OPTIONS_ERROR);
+        }
+        if md.msg_flags & OF_A_WHOLE != 0 {
+            return Err(Reason::MSG_NOT_ALLOWED_IN_GROUP);
         }
         if pmo.options & MQPMO_FAIL_IF_QUIESCING != 0 && qm.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);

@@ -521,7 +521,7 @@ impl Session {
     /// # Errors
     /// Those of the descriptor (2013, 2027, 2029, 2047, 2050, 2061, 2248–2251, 2365), of the
     /// options (2026, 2046, 2093–2096, 2097, 2098, 2460, 2535), of the handle (2019, 2039), of the queue (2030, 2031,
-    /// 2048, 2051, 2052, 2053, 2056), of topics (2479, 2502), of groups (2185, 2241, 2245, 2257), of the unit of work
+    /// 2048, 2051, 2052, 2053, 2056), of topics (2417, 2479, 2502), of groups (2185, 2241, 2245, 2257), of the unit of work
     /// (2003, 2024), of the log (2102), of the queue manager (2009, 2161, 2162), of distribution lists (2136, 2137, 2154,
     /// 2158, 2159). 2049 and 2550 are warnings, and so are 2185, 2241 and 2245 out of logical order, and 2136 where some
     /// destinations have the message.
