@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Md, Name, Reason};
 
 use crate::authority_service::Authorised;
@@ -56,6 +57,8 @@ pub(crate) struct Handle {
     /// What MQINQ and MQSET are about: the definition that was opened, before resolution.
     pub(crate) opened: Definition,
     pub(crate) cursor: Option<Cursor>,
+    /// The cursor was set in logical order.
+    pub(crate) cursor_logical: bool,
     pub(crate) group_put: GroupPut,
     pub(crate) group_get: GroupGet,
     /// The message context was saved from (`MQOO_SAVE_ALL_CONTEXT`).
@@ -85,6 +88,7 @@ impl Handle {
             options,
             opened,
             cursor: None,
+            cursor_logical: false,
             group_put: GroupPut::default(),
             group_get: GroupGet::default(),
             saved_context: None,
@@ -93,6 +97,29 @@ impl Handle {
             created_queue: false,
             managed: false,
             authorised,
+        }
+    }
+
+    /// Where a browse with these options goes on: it does so in the order, logical or physical, in which the cursor was
+    /// set.
+    ///
+    /// # Errors
+    /// 2259 it would go on in the other order.
+    pub(crate) fn cursor(&self, options: i32) -> Result<Option<Cursor>, Reason> {
+        let logical = options & MQGMO_LOGICAL_ORDER != 0;
+        let goes_on = options & MQGMO_BROWSE_NEXT != 0 && self.cursor.is_some();
+        match goes_on && logical != self.cursor_logical {
+            true => Err(Reason::INCONSISTENT_BROWSE),
+            false => Ok(self.cursor),
+        }
+    }
+
+    /// A browse with these options stands there.
+    pub(crate) fn set_cursor(&mut self, cursor: Option<Cursor>, options: i32) {
+        self.cursor = cursor;
+        // What is under the cursor is so in either order.
+        if options & MQGMO_BROWSE_MSG_UNDER_CURSOR == 0 {
+            self.cursor_logical = options & MQGMO_LOGICAL_ORDER != 0;
         }
     }
 }

@@ -336,6 +336,48 @@ fn browsing_in_logical_order_meets_everything_once() {
     assert_eq!(seen(&s, h, 0), "x a2 b1 a1 y b2 c1 a3 c2 z");
 }
 
+/// Who goes on with a browse does so in the order in which it was begun (messages manual, 2259).
+#[test]
+fn a_browse_goes_on_in_the_order_in_which_it_was_begun() {
+    let w = World::new();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT | MQOO_BROWSE | MQOO_CO_OP);
+    place(&s, h, "a1 x a2. y");
+    let browse = |options| next(&s, h, options).map(|taken| taken.text());
+    let refused = Err(Reason::INCONSISTENT_BROWSE);
+    for (begun, otherwise, second) in [(ORDER, 0, "a2"), (0, ORDER, "x")] {
+        // Where there is no cursor yet it begins; the order of a get has nothing to do with it.
+        let h = open(&s, LOCAL, MQOO_BROWSE);
+        let first = next(&s, h, MQGMO_BROWSE_NEXT | begun).unwrap();
+        assert_eq!(first.text(), "a1");
+        let other = next(&s, h, MQGMO_BROWSE_NEXT | otherwise);
+        assert_eq!(other.unwrap_err(), Reason::INCONSISTENT_BROWSE);
+
+        assert_eq!(browse(MQGMO_BROWSE_FIRST | begun).unwrap(), "a1");
+        assert_eq!(browse(MQGMO_BROWSE_NEXT | otherwise), refused);
+        // What is under the cursor is so in either order, and that it was refused changes nothing.
+        let under = MQGMO_BROWSE_MSG_UNDER_CURSOR;
+        assert_eq!(browse(under | otherwise).unwrap(), "a1");
+        assert_eq!(browse(MQGMO_BROWSE_NEXT | begun).unwrap(), second);
+        assert_eq!(browse(MQGMO_BROWSE_NEXT | otherwise), refused);
+        assert_eq!(browse(MQGMO_BROWSE_FIRST | otherwise).unwrap(), "a1");
+        assert_eq!(browse(MQGMO_BROWSE_NEXT | begun), refused);
+    }
+    // A cursor that stands on what another handle has marked was set in no logical order.
+    let other = w.connect();
+    let o = open(&other, LOCAL, MQOO_BROWSE | MQOO_CO_OP);
+    let marks = MQGMO_BROWSE_FIRST | MQGMO_MARK_BROWSE_CO_OP;
+    next(&other, o, marks).unwrap();
+    assert_eq!(browse(MQGMO_BROWSE_FIRST | ORDER).unwrap(), "a1");
+    let marked = browse(marks);
+    assert_eq!(marked, Err(Reason::MSG_MARKED_BROWSE_CO_OP));
+    assert_eq!(browse(MQGMO_BROWSE_NEXT).unwrap(), "x");
+    // Consumers browse in physical order.
+    assert_eq!(browse(MQGMO_BROWSE_FIRST | ORDER).unwrap(), "a1");
+    let consumer = s.consumer(h, &md(0), &gmo(MQGMO_BROWSE_NEXT));
+    assert_eq!(consumer.err(), Some(Reason::INCONSISTENT_BROWSE));
+}
+
 /// A member that has expired makes its group incomplete, and its report is sent.
 #[test]
 fn an_expired_member_is_missed_and_reported() {

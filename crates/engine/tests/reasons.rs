@@ -486,6 +486,12 @@ fn gets() -> Vec<Row> {
             let by_id = Gmo { match_options: MQMO_MATCH_MSG_ID, ..gmo(MQGMO_LOGICAL_ORDER) };
             take(s, h, Md { msg_id: [9; 24], ..md(0) }, by_id, 9).map(|t| t.warning)
         }),
+        failed(2259, Reason::INCONSISTENT_BROWSE, |_, s| {
+            let h = open(s, LOCAL, IN_OUT | MQOO_BROWSE);
+            put(s, h, 0, 0, b"m");
+            next(s, h, MQGMO_BROWSE_FIRST | MQGMO_LOGICAL_ORDER).unwrap();
+            next(s, h, MQGMO_BROWSE_NEXT).map(|t| t.warning)
+        }),
         failed(2256, Reason::WRONG_GMO_VERSION, |_, s| {
             get_as(s, md(0), Gmo { version: 1, ..gmo(MQGMO_LOGICAL_ORDER) }, 9)
         }),

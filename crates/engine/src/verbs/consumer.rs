@@ -469,7 +469,9 @@ impl Delivery {
         state.counts.gets += 1;
         state.counts.got_bytes += self.handed.message().data.len() as u64;
         if let Ok(handle) = state.handles.get(self.of.owner.1) {
-            handle.cursor = Some(cursor);
+            // There is no other for consumers.
+            let physical_order = MQGMO_BROWSE_NEXT;
+            handle.set_cursor(Some(cursor), physical_order);
         }
     }
 
@@ -525,7 +527,7 @@ impl Session {
     /// queue.
     ///
     /// # Errors
-    /// 2019, 2037 handle; 2046 options, 2247 match options; 2018, 2202, 2203 connection; 2009, 2161, 2162 queue manager.
+    /// 2019, 2037 handle; 2046 options, 2247 match options; 2259 a browse was begun in logical order; 2018, 2202, 2203 connection; 2009, 2161, 2162 queue manager.
     pub fn consumer(&self, hobj: Hobj, md: &Md, gmo: &Gmo) -> Result<Consumer, Reason> {
         if gmo.options & !KNOWN != 0 {
             return Err(Reason::OPTIONS_ERROR);
@@ -544,12 +546,13 @@ impl Session {
         let selection = Selection::of(md, gmo).narrowed(handle.selecting.as_ref());
         let selection = (selection, session.qm.home.tag_seed);
         let browses = gmo.options & BROWSES != 0;
+        let stands = match gmo.options & MQGMO_BROWSE_NEXT != 0 {
+            true => handle.cursor(gmo.options)?,
+            false => None,
+        };
         let browsing = browses.then(|| Browsing {
             marking: Marking::of((session.id, hobj), gmo.options, handle.options),
-            cursor: Arc::new(Mutex::new(match gmo.options & MQGMO_BROWSE_NEXT != 0 {
-                true => handle.cursor,
-                false => None,
-            })),
+            cursor: Arc::new(Mutex::new(stands)),
         });
         let service = match browses {
             true => Service::Notify,

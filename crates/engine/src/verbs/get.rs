@@ -542,7 +542,7 @@ impl SessionInner {
             version: md.version,
             shown: Shown::to(handle, gmo.options),
         };
-        Ok((request, handle.cursor, handle.group_get))
+        Ok((request, handle.cursor(gmo.options)?, handle.group_get))
     }
 
     /// Looks at the queue once. If there is nothing and the get waits, its waiter is listed.
@@ -730,7 +730,7 @@ impl SessionInner {
         state.counts.got_bytes += delivered as u64;
         let handle = state.handles.get(hobj)?;
         if request.browses() {
-            handle.cursor = cursor;
+            handle.set_cursor(cursor, request.options);
         }
         let warning = logical.advance(message, cursor, &mut handle.group_get);
         if !request.browses() && handle.options & MQOO_SAVE_ALL_CONTEXT != 0 {
@@ -764,7 +764,9 @@ impl SessionInner {
         let obtained = obtained.await;
         if matches!(obtained, Err(Reason::MSG_MARKED_BROWSE_CO_OP)) {
             // The next browse goes on behind it.
-            self.lock().handles.get(hobj)?.cursor = cursor;
+            let mut state = self.lock();
+            let handle = state.handles.get(hobj)?;
+            handle.set_cursor(cursor, request.options);
         }
         let (message, count, warning) = match obtained? {
             Look::Nothing => return Err(Reason::NO_MSG_AVAILABLE),
@@ -828,7 +830,7 @@ impl Session {
     ///
     /// # Errors
     /// 2033 no message; 2016 get inhibited; 2019, 2036, 2037 handle; 2034 no message under the
-    /// cursor; 2200 marked by another handle; 2046, 2090, 2247, 2256, 2257, 2460 options; 2245 group in another unit of work; 2052 queue
+    /// cursor; 2200 marked by another handle; 2046, 2090, 2247, 2256, 2257, 2259, 2460 options; 2245 group in another unit of work; 2052 queue
     /// deleted; 2003, 2024 unit of work; 2102 log; 2202, 2203 connection; 2009, 2161, 2162 queue manager. 2241 and 2245
     /// are warnings out of logical order.
     pub async fn get(

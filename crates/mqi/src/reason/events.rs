@@ -55,7 +55,7 @@ reasons! {
     WRONG_GMO_VERSION MQRC_WRONG_GMO_VERSION 2256 "The call needs a higher version of the get-message options.";
     WRONG_MD_VERSION MQRC_WRONG_MD_VERSION 2257 "The call needs a higher version of the message descriptor.";
     GROUP_ID_ERROR MQRC_GROUP_ID_ERROR 2258 "The group identifier is not valid.";
-    INCONSISTENT_BROWSE MQRC_INCONSISTENT_BROWSE 2259 "The browse goes on in another way than the group was begun.";
+    INCONSISTENT_BROWSE MQRC_INCONSISTENT_BROWSE 2259 "A browse goes on in another order, logical or physical, than it was begun in.";
     XQH_ERROR MQRC_XQH_ERROR 2260 "A transmission-queue header is not valid.";
     SRC_ENV_ERROR MQRC_SRC_ENV_ERROR 2261 "The source environment in a reference message is not valid.";
     SRC_NAME_ERROR MQRC_SRC_NAME_ERROR 2262 "The source name in a reference message is not valid.";
