@@ -175,8 +175,7 @@ fn an_extension_of_the_descriptor_is_in_front_of_it() {
     let w = World::light();
     subscribed(&w, "Q", "");
     let sent = Md {
-        msg_flags: MQMF_MSG_IN_GROUP,
-        group_id: [7; 24],
+        msg_flags: MQMF_SEGMENTATION_ALLOWED,
         ..text(NOT_PERSISTENT)
     };
     publish(&w, sent, 0, TEXT.as_bytes());
@@ -189,7 +188,8 @@ fn an_extension_of_the_descriptor_is_in_front_of_it() {
     let got = take(&s, h, first, gmo(MQGMO_PROPERTIES_FORCE_MQRFH2), 1000).unwrap();
     assert_eq!(got.md.format, Chars::new("MQHMDE"));
     let (mde, used) = Mde::decode(&got.data, ByteOrder::Little, PointerSize::Four).unwrap();
-    assert_eq!((mde.format, mde.group_id), (Chars::new("MQHRF2"), [7; 24]));
+    let shown = (mde.format, mde.msg_flags);
+    assert_eq!(shown, (Chars::new("MQHRF2"), MQMF_SEGMENTATION_ALLOWED));
     let (header, _) =
         Rfh2::decode(&got.data[used..], ByteOrder::Little, PointerSize::Four).unwrap();
     assert_eq!(header.folders, [FOLDER]);
