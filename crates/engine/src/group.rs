@@ -9,7 +9,8 @@
 //! * A handle remembers where its last message stood, whether or not that one was put or got in
 //!   logical order: that is how a group is taken up again after a failure. Removing and browsing
 //!   are remembered apart.
-//! * The state of a handle changes only when the call succeeds.
+//! * The state of a handle changes only when the call succeeds, and changes back with the unit of work that the call was in
+//!   (`group_backout`).
 
 use std::collections::BTreeSet;
 
@@ -130,7 +131,7 @@ impl GroupPut {
 /// Where a getter stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GroupGet {
-    removing: Option<GetGroup>,
+    pub(crate) removing: Option<GetGroup>,
     browsing: Option<GetGroup>,
     /// Where the first message of the group last browsed stands.
     origin: Option<Cursor>,
@@ -138,7 +139,7 @@ pub(crate) struct GroupGet {
 
 /// The group a getter is in, and the sequence number it expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct GetGroup {
+pub(crate) struct GetGroup {
     id: GroupId,
     sequence: i32,
     in_unit: bool,

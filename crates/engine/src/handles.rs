@@ -1,6 +1,8 @@
 //! The open objects of a connection, by their numbers.
 //!
-//! Invariants: the number of a closed handle is not taken for that of a newer one. A list's number tells that it is one.
+//! Invariants:
+//! * The number of a closed handle is not taken for that of a newer one. A list's number tells that it is one.
+//! * What a handle that is asked for knows of groups is true of the units of work that have ended by then.
 
 use std::sync::Arc;
 
@@ -10,10 +12,12 @@ use posthaste_mqi::{Hobj, Md, Name, Reason};
 use crate::authority_service::Authorised;
 use crate::catalogue::{Alias, Definition};
 use crate::consume::selection::{Selecting, Selection};
-use crate::group::{GroupGet, GroupPut};
+use crate::group::{GetGroup, GroupGet, GroupPut};
+use crate::group_backout::Befores;
 use crate::queue::judged::Judged;
 use crate::queue::{Cursor, Queue};
 use crate::topics::subscription::{PublicationCount, SubId};
+use crate::unit::Unit;
 
 /// What a handle is open on.
 #[derive(Clone)]
@@ -179,6 +183,8 @@ pub(crate) struct Handles {
     entries: Vec<(u32, Option<Open>)>,
     free: Vec<u32>,
     pub(crate) open: u32,
+    put_before: Befores<GroupPut>,
+    removed_before: Befores<Option<GetGroup>>,
 }
 
 impl Handles {
@@ -228,16 +234,57 @@ impl Handles {
         (entry.0 == number >> INDEX_BITS).then_some(at)
     }
 
+    /// Where an entry is, which knows now what has become of its units of work.
+    fn caught_up(&mut self, hobj: Hobj) -> Option<usize> {
+        let at = self.at(hobj)?;
+        match &mut self.entries[at].1 {
+            Some(Open::Object(handle)) => {
+                self.put_before.catch_up(hobj, &mut handle.group_put);
+                let removing = &mut handle.group_get.removing;
+                self.removed_before.catch_up(hobj, removing);
+            }
+            Some(Open::List(list)) => self.put_before.catch_up(hobj, &mut list.group_put),
+            Some(Open::Subscription(_)) | None => {}
+        }
+        Some(at)
+    }
+
     /// An open object.
     ///
     /// # Errors
     /// 2019 it is none.
     pub(crate) fn get(&mut self, hobj: Hobj) -> Result<&mut Handle, Reason> {
-        let at = self.at(hobj);
+        let at = self.caught_up(hobj);
         match at.and_then(|at| self.entries[at].1.as_mut()) {
             Some(Open::Object(handle)) => Ok(handle),
             _ => Err(Reason::HOBJ_ERROR),
         }
+    }
+
+    /// A message that was put has left its handle, or list, there in its group; `unit`: that in which it was put.
+    pub(crate) fn has_put(&mut self, hobj: Hobj, group: GroupPut, unit: Option<&Arc<Unit>>) {
+        let open = self.caught_up(hobj).map(|at| &mut self.entries[at].1);
+        let known = match open {
+            Some(Some(Open::Object(handle))) => &mut handle.group_put,
+            Some(Some(Open::List(list))) => &mut list.group_put,
+            _ => return,
+        };
+        self.put_before.change(hobj, known, group, unit);
+    }
+
+    /// A message that was removed has left its handle there in its group; `unit`: that in which it was got.
+    pub(crate) fn has_removed(
+        &mut self,
+        hobj: Hobj,
+        group: Option<GetGroup>,
+        unit: Option<&Arc<Unit>>,
+    ) {
+        let open = self.caught_up(hobj).map(|at| &mut self.entries[at].1);
+        let Some(Some(Open::Object(handle))) = open else {
+            return;
+        };
+        let known = &mut handle.group_get.removing;
+        self.removed_before.change(hobj, known, group, unit);
     }
 
     /// The same for a call that a distribution list cannot have, for this reason.
@@ -260,7 +307,7 @@ impl Handles {
     /// # Errors
     /// 2019 it is none.
     pub(crate) fn list(&mut self, hobj: Hobj) -> Result<&mut OpenList, Reason> {
-        let at = self.at(hobj);
+        let at = self.caught_up(hobj);
         match at.and_then(|at| self.entries[at].1.as_mut()) {
             Some(Open::List(list)) => Ok(list),
             _ => Err(Reason::HOBJ_ERROR),
@@ -280,8 +327,10 @@ impl Handles {
     }
 
     pub(crate) fn remove(&mut self, hobj: Hobj) -> Result<Open, Reason> {
-        let at = self.at(hobj).ok_or(Reason::HOBJ_ERROR)?;
+        let at = self.caught_up(hobj).ok_or(Reason::HOBJ_ERROR)?;
         let open = self.entries[at].1.take().ok_or(Reason::HOBJ_ERROR)?;
+        self.put_before.forget(hobj);
+        self.removed_before.forget(hobj);
         self.free.push(at as u32);
         self.open -= open.weight();
         Ok(open)

@@ -53,6 +53,7 @@ mod delivery;
 mod expiry;
 mod file_service;
 mod group;
+mod group_backout;
 mod handles;
 mod lifecycle;
 mod log_space;

@@ -6,6 +6,7 @@ mod world;
 use std::sync::atomic::Ordering;
 
 use posthaste_engine::Session;
+use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, GroupId, Hobj, Md, Reason};
 use world::*;
@@ -463,4 +464,155 @@ fn groups_that_are_not_whole_are_not_read_from_the_file() {
         assert_eq!(taken.data[0], 2);
         assert!(reads() - before <= 2, "{} reads", reads() - before);
     }
+}
+
+/// Puts a member in logical order, and says where it stands.
+fn member_put(s: &Session, h: Hobj, msg_flags: i32, options: i32) -> (GroupId, i32) {
+    let put = send(s, h, flagged(msg_flags), LOGICAL | options, b"member");
+    (put.group_id, put.msg_seq_number)
+}
+
+/// A putter goes on where its group stood before the unit of work that is backed out (MQI reference, "MQBACK", usage notes).
+#[test]
+fn a_backout_puts_the_putter_back_into_its_group() {
+    let w = World::new();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    let put = |flags| member_put(&s, h, flags, MQPMO_SYNCPOINT);
+    let (dead, _) = put(MEMBER);
+    backout(&s);
+    let (group, first) = put(MEMBER);
+    assert_ne!(group, dead);
+    assert_eq!(first, 1);
+    commit(&s);
+    // Also when the group had ended in it, and another had begun.
+    for _ in 0..2 {
+        assert_eq!(put(MEMBER), (group, 2));
+        assert_eq!(put(LAST), (group, 3));
+        assert_ne!(put(MEMBER).0, group);
+        backout(&s);
+    }
+    // What was committed stays so.
+    assert_eq!(put(LAST), (group, 2));
+    commit(&s);
+    backout(&s);
+    assert_eq!(put(LAST).1, 1);
+    backout(&s);
+    assert_eq!(close(&s, h, 0), Ok(Reason::NONE));
+    let h = open(&s, LOCAL, IN_OUT);
+    assert_eq!(all(&s, h, WHOLE), "member member");
+}
+
+#[test]
+fn a_backout_puts_the_getter_back_into_its_group() {
+    let w = World::new();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT | MQOO_BROWSE);
+    place(&s, h, "x a1 a2 a3. b1 b2.");
+    let get = || next(&s, h, ORDER | MQGMO_SYNCPOINT).unwrap().text();
+    assert_eq!([get(), get()], ["x", "a1"]);
+    backout(&s);
+    assert_eq!([get(), get()], ["x", "a1"]);
+    commit(&s);
+    for _ in 0..2 {
+        assert_eq!([get(), get(), get()], ["a2", "a3", "b1"]);
+        backout(&s);
+    }
+    assert_eq!(get(), "a2");
+    commit(&s);
+    assert_eq!(get(), "a3");
+    assert_eq!(close(&s, h, 0), Ok(Reason::NONE));
+    backout(&s);
+    // Browsing is no part of any unit of work.
+    let h = open(&s, LOCAL, IN_OUT | MQOO_BROWSE);
+    place(&s, h, "c1 c2 c3.");
+    let browse = |how| next(&s, h, how).unwrap().text();
+    assert_eq!(browse(ORDER | MQGMO_BROWSE_FIRST), "b1");
+    next(&s, h, ORDER | MQGMO_SYNCPOINT).unwrap();
+    assert_eq!(browse(ORDER | MQGMO_BROWSE_NEXT), "b2");
+    backout(&s);
+    assert_eq!(browse(ORDER | MQGMO_BROWSE_NEXT), "c1");
+    assert_eq!(close(&s, h, 0), Ok(Reason::NONE), "it was in no group");
+}
+
+/// What came last outside of the unit of work is not taken back with it, and where other handles stand neither.
+#[test]
+fn a_backout_leaves_alone_what_was_put_and_got_outside() {
+    let w = World::new();
+    let s = w.connect();
+    let (h, other) = (open(&s, LOCAL, IN_OUT), open(&s, LOCAL, IN_OUT));
+    let (group, _) = member_put(&s, other, MEMBER, 0);
+    put(&s, h, NOT_PERSISTENT, MQPMO_SYNCPOINT, b"alone");
+    let (outside, _) = member_put(&s, h, MEMBER, 0);
+    backout(&s);
+    assert_eq!(member_put(&s, h, LAST, 0), (outside, 2));
+    assert_eq!(member_put(&s, other, LAST, 0), (group, 2));
+    // A group that was left in the unit of work for one outside of it.
+    member_put(&s, h, MEMBER, MQPMO_SYNCPOINT);
+    let left = try_put(&s, h, &mut member(b'a', 1, MEMBER), 0, b"a1");
+    assert_eq!(left, Ok(Reason::INCOMPLETE_GROUP));
+    backout(&s);
+    assert_eq!(member_put(&s, h, LAST, 0), ([b'a'; 24], 2));
+    let got = next(&s, h, ORDER | MQGMO_SYNCPOINT).unwrap();
+    assert_eq!(got.md.group_id, group);
+    let place = Gmo {
+        match_options: MQMO_MATCH_GROUP_ID | MQMO_MATCH_MSG_SEQ_NUMBER,
+        ..gmo(0)
+    };
+    let left = take(&s, h, member(b'a', 1, 0), place, 99).unwrap();
+    assert_eq!(left.warning, Reason::INCOMPLETE_GROUP);
+    backout(&s);
+    let last = next(&s, h, ORDER).unwrap().md;
+    assert_eq!((last.group_id, last.msg_seq_number), ([b'a'; 24], 2));
+}
+
+/// A unit of work that the queue manager backs out, in MQCMIT.
+#[test]
+fn a_doomed_unit_of_work_puts_the_putter_back_into_its_group() {
+    let w = World::new();
+    w.run("DEFINE QLOCAL(SHORT) MAXDEPTH(0)");
+    let s = w.connect();
+    let (h, short) = (open(&s, LOCAL, IN_OUT), open(&s, "SHORT", MQOO_OUTPUT));
+    let put = |flags| member_put(&s, h, flags, MQPMO_SYNCPOINT);
+    let (group, _) = put(MEMBER);
+    commit(&s);
+    assert_eq!(put(LAST), (group, 2));
+    let asynchronous = MQPMO_SYNCPOINT | MQPMO_ASYNC_RESPONSE;
+    let full = try_put(&s, short, &mut md(PERSISTENT), asynchronous, b"");
+    assert_eq!(full, Err(Reason::Q_FULL));
+    assert_eq!(block_on(s.commit()), Err(Reason::BACKED_OUT));
+    assert_eq!(put(LAST), (group, 2));
+    commit(&s);
+}
+
+/// The same, before its application knows.
+#[test]
+fn a_unit_of_work_that_holds_the_log_up_puts_the_putter_back_into_its_group() {
+    let w = World::with(|c| {
+        c.log_config.file_pages = 64;
+        c.log_config.primary_files = 3;
+        c.log_config.secondary_files = 2;
+    });
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    let with = |msg_flags| Md {
+        persistence: PERSISTENT,
+        ..flagged(msg_flags)
+    };
+    let first = send(&s, h, with(MEMBER), LOGICAL | MQPMO_SYNCPOINT, b"1");
+    let other = w.connect();
+    let o = open(&other, LOCAL, IN_OUT);
+    let filled = (0..1000).any(|_| {
+        match try_put(&other, o, &mut md(PERSISTENT), 0, &[0; 20000]) {
+            Ok(warning) => assert_eq!(warning, Reason::NONE),
+            Err(reason) => assert_eq!(reason, Reason::RESOURCE_PROBLEM),
+        }
+        w.message_count("AMQ7469W") > 0
+    });
+    assert!(filled);
+    let refused = try_put(&s, h, &mut with(MEMBER), LOGICAL | MQPMO_SYNCPOINT, b"2");
+    assert_eq!(refused, Err(Reason::BACKED_OUT));
+    let again = send(&s, h, with(MEMBER), LOGICAL, b"1");
+    assert_ne!(again.group_id, first.group_id);
+    assert_eq!(again.msg_seq_number, 1);
 }

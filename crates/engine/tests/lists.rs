@@ -297,6 +297,38 @@ fn a_unit_of_work_whose_list_missed_a_queue_asynchronously_is_not_committed() {
     }
 }
 
+/// A list has one group for all of its queues, and is where it stood in it before a unit of work that is backed out.
+#[test]
+fn a_backout_puts_a_list_back_into_its_group() {
+    let w = world();
+    let s = w.connect();
+    let (h, _) = open_list(&s, &mut list(&["A", "B"])).unwrap();
+    let member = |msg_flags| {
+        let mut md = Md {
+            msg_flags,
+            ..md(NOT_PERSISTENT)
+        };
+        let mut pmo = with_records(MQPMO_SYNCPOINT | MQPMO_LOGICAL_ORDER, 0, 2);
+        assert_eq!(put_list(&s, h, &mut md, &mut pmo), Ok(Reason::NONE));
+    };
+    member(MQMF_MSG_IN_GROUP);
+    commit(&s);
+    for end in [backout, commit] {
+        member(MQMF_LAST_MSG_IN_GROUP);
+        end(&s);
+    }
+    member(MQMF_MSG_IN_GROUP);
+    backout(&s);
+    assert_eq!(close(&s, h, 0), Ok(Reason::NONE));
+    for queue in ["A", "B"] {
+        let q = open(&s, queue, IN_OUT);
+        let first = next(&s, q, 0).unwrap().md;
+        let last = next(&s, q, 0).unwrap().md;
+        assert_eq!(first.group_id, last.group_id);
+        assert_eq!((first.msg_seq_number, last.msg_seq_number), (1, 2));
+    }
+}
+
 type Wrong<T> = (&'static str, fn(&mut T), Reason);
 
 #[test]

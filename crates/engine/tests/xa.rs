@@ -10,7 +10,7 @@ use posthaste_engine::{
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::xa::TMONEPHASE;
-use posthaste_mqi::{Hobj, Reason};
+use posthaste_mqi::{Hobj, Md, Reason};
 use world::*;
 
 const SYNC: i32 = MQGMO_SYNCPOINT;
@@ -659,4 +659,106 @@ fn a_decision_whose_application_goes_away_is_audited() {
     );
     assert_eq!(audited(&w), [expected]);
     w.stage.resume();
+}
+
+/// A member of a group in logical order; its number.
+fn member(s: &Session, h: Hobj, msg_flags: i32) -> i32 {
+    let member = Md {
+        msg_flags,
+        ..md(PERSISTENT)
+    };
+    let options = MQPMO_SYNCPOINT | MQPMO_LOGICAL_ORDER;
+    send(s, h, member, options, b"member").msg_seq_number
+}
+
+const MEMBER: i32 = MQMF_MSG_IN_GROUP;
+
+/// A handle is where it stood in its group before a branch that is backed out, whoever backs it out, and whenever.
+#[test]
+fn a_branch_that_is_backed_out_puts_its_handles_back_into_their_groups() {
+    let w = World::new();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    member(&s, h, MEMBER);
+    commit(&s);
+    let other = w.connect();
+    for (n, prepared, by) in [
+        (1, false, &s),
+        (2, true, &s),
+        (3, false, &other),
+        (4, true, &other),
+    ] {
+        start(&s, n, Start::New).unwrap();
+        assert_eq!(member(&s, h, MEMBER), 2);
+        end(&s, n, SUSPEND).unwrap();
+        start(&s, n, Start::Resume).unwrap();
+        assert_eq!(member(&s, h, MEMBER), 3, "suspended, it goes on");
+        end(&s, n, End::Success).unwrap();
+        if prepared {
+            prepare(by, n).unwrap();
+        }
+        roll_back(by, n).unwrap();
+    }
+    assert_eq!(member(&s, h, MQMF_LAST_MSG_IN_GROUP), 2);
+    commit(&s);
+    assert_eq!(what_is_there(&w).len(), 2);
+}
+
+/// Several branches with one handle: what counts is what has not been backed out.
+#[test]
+fn branches_that_take_turns_at_a_handle_are_backed_out_apart() {
+    use Outcome::{BackedOut, Committed};
+    // How the branches of the second and of the third member end, which of them first, and what number comes then.
+    let rows = [
+        ([(2, Committed), (3, Committed)], 4),
+        ([(2, Committed), (3, BackedOut)], 3),
+        ([(3, BackedOut), (2, Committed)], 3),
+        ([(2, BackedOut), (3, Committed)], 4),
+        ([(3, Committed), (2, BackedOut)], 4),
+        ([(2, BackedOut), (3, BackedOut)], 2),
+        ([(3, BackedOut), (2, BackedOut)], 2),
+    ];
+    for (ends, next) in rows {
+        for looks in [false, true] {
+            let w = World::new();
+            let s = w.connect();
+            let h = open(&s, LOCAL, IN_OUT);
+            member(&s, h, MEMBER);
+            commit(&s);
+            for n in [2, 3] {
+                start(&s, n, Start::New).unwrap();
+                assert_eq!(member(&s, h, MEMBER), i32::from(n));
+                end(&s, n, End::Success).unwrap();
+            }
+            for (n, outcome) in ends {
+                match outcome {
+                    Committed => one_phase(&s, n).unwrap(),
+                    BackedOut => roll_back(&s, n).unwrap(),
+                }
+                if looks {
+                    // A call with the handle, which puts nothing.
+                    let refused = try_put(&s, h, &mut md(0), MQPMO_LOGICAL_ORDER, b"");
+                    assert_eq!(refused, Err(Reason::INCOMPLETE_GROUP));
+                }
+            }
+            assert_eq!(member(&s, h, MEMBER), next, "{ends:?}");
+        }
+    }
+}
+
+/// A message in no group leaves its handle in none, also where another branch had done so before.
+#[test]
+fn a_branch_that_changes_nothing_keeps_what_it_found() {
+    let w = World::new();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    member(&s, h, MEMBER);
+    commit(&s);
+    for (n, msg_flags) in [(1, MQMF_LAST_MSG_IN_GROUP), (2, MQMF_NONE)] {
+        start(&s, n, Start::New).unwrap();
+        member(&s, h, msg_flags);
+        end(&s, n, End::Success).unwrap();
+    }
+    roll_back(&s, 1).unwrap();
+    assert_eq!(member(&s, h, MEMBER), 1);
 }

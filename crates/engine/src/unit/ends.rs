@@ -122,6 +122,7 @@ impl Unit {
             Outcome::Committed => make_final(qm, ops, at),
             Outcome::BackedOut => give_all_back(qm, ops, work.xid.is_some()),
         };
+        work.outcome = Some(outcome);
         if settled {
             work.stage = Stage::Settled(outcome);
             work.end_pin = None;
@@ -209,6 +210,7 @@ impl Unit {
         let deferred = give_all_back(qm, std::mem::take(&mut work.ops), false);
         self.leave(&mut work, qm);
         work.stage = Stage::BackedOut;
+        work.outcome = Some(Outcome::BackedOut);
         Some(deferred)
     }
 }

@@ -150,6 +150,8 @@ pub(crate) struct Work {
     pub(crate) ongoing: Option<Box<Ongoing>>,
     /// Holds the record of its end, where that of its beginning is held no more.
     end_pin: Option<Pin>,
+    /// How it ended, if it did and had done anything.
+    outcome: Option<Outcome>,
 }
 
 /// Bytes that the record of an end takes, with its share of page headers, and each backout count in it.
@@ -249,6 +251,7 @@ impl Unit {
             prepared_by: None,
             ongoing: None,
             end_pin: None,
+            outcome: None,
         };
         Unit {
             id,
@@ -261,5 +264,10 @@ impl Unit {
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Work> {
         self.work.lock()
+    }
+
+    /// How it ended, if all of its end has happened, whether its application knows or not.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        self.lock().outcome
     }
 }

@@ -37,7 +37,7 @@ use crate::queue::marks::{Marking, lapse_of};
 use crate::queue::reading::{Readings, Unread};
 use crate::queue::{Cursor, Expired, Found, Queue, QueueState};
 use crate::report;
-use crate::session::{Session, SessionInner};
+use crate::session::{Session, SessionInner, SessionState};
 
 const BROWSES: i32 = MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT | MQGMO_BROWSE_MSG_UNDER_CURSOR;
 const SYNCS: i32 = MQGMO_SYNCPOINT | MQGMO_NO_SYNCPOINT | MQGMO_SYNCPOINT_IF_PERSISTENT;
@@ -728,13 +728,24 @@ impl SessionInner {
         let mut state = self.lock();
         state.counts.gets += 1;
         state.counts.got_bytes += delivered as u64;
-        let handle = state.handles.get(hobj)?;
+        let SessionState { handles, unit, .. } = &mut *state;
+        let handle = handles.get(hobj)?;
         if request.browses() {
             handle.set_cursor(cursor, request.options);
         }
-        let warning = logical.advance(message, cursor, &mut handle.group_get);
-        if !request.browses() && handle.options & MQOO_SAVE_ALL_CONTEXT != 0 {
+        let mut group = handle.group_get;
+        let warning = logical.advance(message, cursor, &mut group);
+        if request.browses() {
+            handle.group_get = group;
+            return Ok(warning);
+        }
+        if handle.options & MQOO_SAVE_ALL_CONTEXT != 0 {
             handle.saved_context = Some(Box::new(message.md.clone()));
+        }
+        if !request.has(MQGMO_MSG_UNDER_CURSOR) {
+            let in_unit = request.in_unit(message);
+            let unit = unit.as_ref().filter(|_| in_unit);
+            handles.has_removed(hobj, group.removing, unit);
         }
         Ok(warning)
     }

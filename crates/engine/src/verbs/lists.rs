@@ -412,17 +412,9 @@ impl SessionInner {
         let (message, next) = self.begin_list_put(md, pmo, data, group)?;
         let outcomes = self.put_to_all(&ways, &message, pmo).await?;
         let responses = pmo.records.as_deref_mut().map(|all| &mut all.responses);
-        let mut done = of_all(&outcomes, [responses, None])?;
+        let done = of_all(&outcomes, [responses, None])?;
         give_back(md, &message.md);
-        let mut state = self.lock();
-        state.counts.puts += 1;
-        if let Ok(list) = state.handles.list(hobj) {
-            list.group_put = next.state;
-        }
-        if done.warning == Reason::NONE {
-            done.warning = next.warning;
-        }
-        Ok(done)
+        Ok(self.grouped(hobj, pmo, next, done))
     }
 
     /// MQPUT1 to a list.

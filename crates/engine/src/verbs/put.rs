@@ -21,7 +21,7 @@ use crate::meter::Count;
 use crate::queue::{Queue, QueueAttributes};
 use crate::report::{self, Report};
 use crate::routed::{RoutedMessage, trimmed};
-use crate::session::{Session, SessionInner};
+use crate::session::{Session, SessionInner, SessionState};
 use crate::transmission::transmit;
 
 const KNOWN: i32 = MQPMO_SYNCPOINT
@@ -464,12 +464,18 @@ impl SessionInner {
     }
 
     /// The message is put: notes at its handle how far its group has come.
-    fn grouped(&self, hobj: Hobj, group: NextPut, mut done: Done<()>) -> Done<()> {
+    pub(super) fn grouped(
+        &self,
+        hobj: Hobj,
+        pmo: &Pmo,
+        group: NextPut,
+        mut done: Done<()>,
+    ) -> Done<()> {
         let mut state = self.lock();
         state.counts.puts += 1;
-        if let Ok(handle) = state.handles.get(hobj) {
-            handle.group_put = group.state;
-        }
+        let SessionState { handles, unit, .. } = &mut *state;
+        let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
+        handles.has_put(hobj, group.state, unit.as_ref().filter(|_| in_unit));
         if done.warning == Reason::NONE {
             done.warning = group.warning;
         }
@@ -538,7 +544,7 @@ impl Session {
         let failed = |reason: &Reason| session.put_ended(hobj, md, pmo, &Err(*reason));
         let (begun, group) = begun.inspect_err(failed)?;
         let put = session.finish_put(begun, md, pmo).await;
-        let put = put.map(|done| session.grouped(hobj, group, done));
+        let put = put.map(|done| session.grouped(hobj, pmo, group, done));
         session.put_ended(hobj, md, pmo, &put);
         put
     }
