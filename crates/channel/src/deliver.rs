@@ -24,11 +24,10 @@ pub(crate) fn deliver(conversation: &Conversation, due: Due) -> impl Future<Outp
     async move {
         match due {
             Due::None(handle, reason) => tell(conversation, handle, reason),
-            Due::Paused(handle) => {
+            Due::Notice(handle, code, reason) => {
                 let header = conversation.streams.borrow_mut().header(handle);
                 if let Some(header) = header {
-                    let code = Notification::STREAMING_TXN_PAUSED;
-                    notify(conversation, &header, handle, code);
+                    notify(conversation, &header, handle, (code, reason));
                 }
             }
             Due::Message(handle, delivery) => hand_over(conversation, handle, delivery).await,
@@ -159,17 +158,22 @@ fn write(
     common.output.borrow_mut().append(write);
     if let Some(header) = &place.confirm {
         let code = Notification::Q_STATE_REPLY;
-        notify(conversation, header, handle, code);
+        notify(conversation, header, handle, (code, Reason::NONE));
     }
 }
 
-fn notify(conversation: &Conversation, header: &Header, handle: Hobj, code: u32) {
+fn notify(
+    conversation: &Conversation,
+    header: &Header,
+    handle: Hobj,
+    (code, reason): (u32, Reason),
+) {
     let common = &conversation.common;
     let envelope = Envelope::answering(common.framing, header);
     let notification = Notification {
         handle,
         code,
-        value: 0,
+        value: reason.0.cast_unsigned(),
     };
     let write = |out: &mut Vec<u8>| notification.encode(out, &envelope, Flags::NONE);
     common.output.borrow_mut().append(write);
@@ -191,32 +195,36 @@ fn nothing(reason: Reason, md_version: i32) -> AsyncFirst {
     }
 }
 
-/// Tells why there is no message: whoever gets hears it as the outcome of the get; a consumer that queue manager or
-/// channel are quiescing.
+/// Tells why there is no message: whoever gets hears it as the outcome of the get, a consumer by a notification.
 fn tell(conversation: &Conversation, handle: Hobj, reason: Reason) {
     let mut streams = conversation.streams.borrow_mut();
     if reason == Reason::NO_MSG_AVAILABLE
         && let Some(asked) = streams.nothing_yet(handle)
     {
-        notify(conversation, &asked, handle, Notification::Q_STATE_REPLY);
+        let code = Notification::Q_STATE_REPLY;
+        notify(conversation, &asked, handle, (code, Reason::NONE));
         return;
     }
-    let get_waits = streams.get_waits(handle);
+    let gets = streams.gets(handle);
     let Some(place) = streams.ended(handle) else {
         return;
     };
-    let quiesces = matches!(
-        reason,
-        Reason::Q_MGR_QUIESCING | Reason::CONNECTION_QUIESCING
-    );
-    if quiesces && !get_waits {
-        let code = Notification::Q_MGR_QUIESCING;
-        notify(conversation, &place.header, handle, code);
-        return;
-    }
-    if is_end(reason) && !get_waits {
-        // A client's library would hand it to a listener, as a message without anything in it.
-        return;
+    if !gets.wait {
+        let notice = match reason {
+            Reason::Q_MGR_QUIESCING | Reason::CONNECTION_QUIESCING => {
+                Some((Notification::Q_MGR_QUIESCING, Reason::NONE))
+            }
+            // What ends the connection is told of by how it ends.
+            _ if is_end(reason) => return,
+            // The application's next get has it as its outcome.
+            _ if gets.read_ahead => None,
+            // A client's library would hand a listener a message without anything in it, and ask again.
+            _ => Some((Notification::GET_INHIBITED, reason)),
+        };
+        if let Some(notice) = notice {
+            notify(conversation, &place.header, handle, notice);
+            return;
+        }
     }
     let first = nothing(reason, place.md_version);
     write(conversation, handle, &place, &first, &[]);

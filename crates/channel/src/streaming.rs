@@ -16,6 +16,8 @@
 //! * What is stopped overtakes what has not been written: a consumer that is given up gives back what it was handed.
 //! * A synchronous get that waits (read ahead) is told once that there was nothing; then nothing is sent until the client
 //!   asks again, unless it was the client that gave up first.
+//! * While gets are inhibited a stream lasts: its client is told so once, and once that they are allowed, whether or not
+//!   there would be room for a message or one would be allowed. Only a get that waits has it as its outcome.
 
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -28,7 +30,7 @@ use posthaste_mqi::constants::{
     MQGMO_SYNCPOINT, MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT, MQWI_UNLIMITED,
 };
 use posthaste_mqi::{Gmo, Hobj, Md, MsgToken, Reason};
-use posthaste_wire::stream::{RequestMsgs, Selection};
+use posthaste_wire::stream::{Notification, RequestMsgs, Selection};
 use posthaste_wire::{Flags, Header, Scope};
 
 /// The number of requests that nobody waits to be answered.
@@ -75,6 +77,8 @@ struct Stream {
     reads_ahead: bool,
     /// Why its next message may not be sent now.
     paused: Option<Pause>,
+    /// The client has heard that gets are inhibited, and not yet that they are allowed.
+    inhibited: bool,
 }
 
 /// Why a message may not be sent now.
@@ -99,8 +103,8 @@ pub(crate) enum Due {
     Message(Hobj, Delivery),
     /// Why there is none.
     None(Hobj, Reason),
-    /// That there is one, which is sent when a get waits for it: it is got in the unit of work.
-    Paused(Hobj),
+    /// What is the matter with the handle: the code of a NOTIFICATION, and its reason.
+    Notice(Hobj, u32, Reason),
 }
 
 /// What has to be said with a message: whose request it answers, and which one it is.
@@ -112,6 +116,15 @@ pub(crate) struct Place {
     pub(crate) global_index: u32,
     pub(crate) selection: u16,
     pub(crate) md_version: i32,
+}
+
+/// What gets the application makes on a handle.
+#[derive(Default)]
+pub(crate) struct Gets {
+    /// One waits for what is said.
+    pub(crate) wait: bool,
+    /// Its messages are for gets, and not for a consumer.
+    pub(crate) read_ahead: bool,
 }
 
 /// How a message is wanted.
@@ -167,6 +180,7 @@ impl Stream {
             credited: false,
             reads_ahead: false,
             paused: None,
+            inhibited: false,
         }
     }
 
@@ -251,7 +265,7 @@ impl Stream {
     ) -> Poll<Due> {
         let get_waits = self.get.is_some() && !self.answered;
         let allowed = allowed || get_waits;
-        if !allowed && self.in_unit(false) {
+        if !allowed && self.in_unit(false) && !self.inhibited {
             self.paused = Some(Pause::Unit);
             self.give_up();
             return Poll::Pending;
@@ -273,7 +287,11 @@ impl Stream {
         drop(due);
         self.paused = Some(pause);
         match self.reads_ahead {
-            true => Poll::Ready(Due::Paused(self.handle)),
+            true => {
+                // There is one, which is sent when a get waits for it.
+                let code = Notification::STREAMING_TXN_PAUSED;
+                Poll::Ready(Due::Notice(self.handle, code, Reason::NONE))
+            }
             false => Poll::Pending,
         }
     }
@@ -281,7 +299,8 @@ impl Stream {
     /// Its next message, or why there will be none.
     fn poll(&mut self, session: &Session, context: &mut Context<'_>) -> Poll<Due> {
         let handle = self.handle;
-        if self.outstanding >= self.window && !planted(Bug::IgnoredRoom) {
+        let has_room = self.outstanding < self.window || planted(Bug::IgnoredRoom);
+        if !has_room && !self.inhibited {
             // The client may never ask for what came when there was room.
             self.rest();
             return self.poll_get(context);
@@ -298,15 +317,36 @@ impl Stream {
         if !std::mem::replace(&mut self.credited, true) {
             consumer.credit(1);
         }
-        match consumer.poll_next(context) {
+        let polled = consumer.poll_next(context);
+        let (has_looked, inhibited) = (consumer.has_looked(), consumer.is_inhibited());
+        match polled {
             Poll::Ready(Ok(delivery)) => {
                 self.credited = false;
+                if std::mem::take(&mut self.inhibited) {
+                    // The message goes back, and comes behind this if it may.
+                    return Poll::Ready(allowed(handle));
+                }
                 Poll::Ready(Due::Message(handle, delivery))
             }
             Poll::Ready(Err(reason)) => Poll::Ready(Due::None(handle, reason)),
-            Poll::Pending if consumer.has_looked() => self.poll_get(context),
-            Poll::Pending => Poll::Pending,
+            Poll::Pending if !has_looked => Poll::Pending,
+            Poll::Pending if inhibited => self.poll_inhibited(),
+            Poll::Pending if std::mem::take(&mut self.inhibited) => Poll::Ready(allowed(handle)),
+            Poll::Pending => self.poll_get(context),
         }
+    }
+
+    /// What is said of it that gets are inhibited.
+    fn poll_inhibited(&mut self) -> Poll<Due> {
+        let reason = Reason::GET_INHIBITED;
+        if self.get.is_some() {
+            return Poll::Ready(Due::None(self.handle, reason));
+        }
+        if std::mem::replace(&mut self.inhibited, true) {
+            return Poll::Pending;
+        }
+        let code = Notification::GET_INHIBITED;
+        Poll::Ready(Due::Notice(self.handle, code, reason))
     }
 
     /// Whether the get that waits for a message has waited long enough.
@@ -321,6 +361,11 @@ impl Stream {
             false => Poll::Pending,
         }
     }
+}
+
+/// Gets through a handle are allowed again.
+fn allowed(handle: Hobj) -> Due {
+    Due::Notice(handle, Notification::GET_ALLOWED, Reason::GET_ENABLED)
 }
 
 /// The header that messages answer to: their request number says that nobody waits for a reply.
@@ -528,9 +573,13 @@ impl Streams {
         self.find(handle).map(|stream| stream.header)
     }
 
-    /// Whether a get of the application waits for what is said.
-    pub(crate) fn get_waits(&mut self, handle: Hobj) -> bool {
-        self.find(handle).is_some_and(|stream| stream.get.is_some())
+    /// The application's gets on a handle.
+    pub(crate) fn gets(&mut self, handle: Hobj) -> Gets {
+        let stream = self.find(handle);
+        stream.map_or_else(Gets::default, |stream| Gets {
+            wait: stream.get.is_some(),
+            read_ahead: stream.reads_ahead,
+        })
     }
 }
 

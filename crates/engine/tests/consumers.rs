@@ -315,7 +315,7 @@ fn what_expires_between_hand_over_and_delivery_costs_no_credit() {
 }
 
 #[test]
-fn a_queue_that_allows_no_gets_ends_the_wait_and_not_the_messages() {
+fn a_consumer_waits_on_while_gets_are_inhibited() {
     let (w, s, h) = one();
     let mut c = consumer(&s, h, 0);
     c.credit(2);
@@ -324,11 +324,40 @@ fn a_queue_that_allows_no_gets_ends_the_wait_and_not_the_messages() {
     w.run(&format!("ALTER QLOCAL({LOCAL}) GET(DISABLED)"));
     put(&s, h, PERSISTENT, 0, b"later");
     assert_eq!(accepted(&mut c).unwrap(), "given before");
-    assert_eq!(ended(&mut c), Reason::GET_INHIBITED);
+    assert!(poll(&mut c).is_none());
+    assert!(c.is_inhibited());
     w.run(&format!("ALTER QLOCAL({LOCAL}) GET(ENABLED)"));
-    let mut next = consumer(&s, h, 0);
-    next.credit(1);
-    assert_eq!(accepted(&mut next).unwrap(), "later");
+    assert_eq!(accepted(&mut c).unwrap(), "later");
+    assert!(!c.is_inhibited());
+}
+
+/// Who is held back is woken when gets are allowed, of the queue and of the alias it came by, and by what else ends it.
+#[test]
+fn a_consumer_that_is_held_back_is_woken() {
+    let (w, s, h) = one();
+    w.run(&format!("DEFINE QALIAS(OTHER) TARGET({LOCAL})"));
+    let by_alias = open(&s, "OTHER", MQOO_INPUT_SHARED);
+    let queue = format!("QLOCAL({LOCAL})");
+    for (by, object) in [(h, queue.as_str()), (by_alias, "QALIAS(OTHER)")] {
+        let mut c = consumer(&s, by, 0);
+        c.credit(1);
+        assert!(poll(&mut c).is_none());
+        w.run(&format!("ALTER {object} GET(DISABLED)"));
+        let mut waiting = Call::begin(async move { c.next().await });
+        put(&s, h, PERSISTENT, 0, b"one");
+        assert_eq!(waiting.woken(), 0, "{object}");
+        w.run(&format!("ALTER {object} GET(ENABLED)"));
+        assert_eq!(waiting.woken(), 1, "{object}");
+        let delivery = waiting.poll().unwrap().unwrap();
+        block_on(delivery.accept()).unwrap();
+    }
+    let mut c = consumer(&s, h, MQGMO_FAIL_IF_QUIESCING);
+    c.credit(1);
+    w.run(&format!("ALTER {queue} GET(DISABLED)"));
+    let mut waiting = Call::begin(async move { c.next().await.map(|_| ()) });
+    w.qm().quiesce();
+    assert_eq!(waiting.woken(), 1);
+    assert_eq!(waiting.poll().unwrap(), Err(Reason::Q_MGR_QUIESCING));
 }
 
 #[test]

@@ -125,14 +125,13 @@ impl App {
         };
         let delivery = match came {
             Some(Ok(delivery)) => delivery,
-            Some(Err(reason)) => {
-                assert_eq!(reason, Reason::GET_INHIBITED);
-                self.consumers[at] = None;
-                return;
-            }
+            Some(Err(reason)) => panic!("{reason}"),
             None => {
-                let seen = self.seen(at);
-                assert_eq!(seen, Err(Reason::NO_MSG_AVAILABLE), "{}", SELECTORS[at]);
+                let why = match consumer.is_inhibited() {
+                    true => Reason::GET_INHIBITED,
+                    false => Reason::NO_MSG_AVAILABLE,
+                };
+                assert_eq!(self.seen(at), Err(why), "{}", SELECTORS[at]);
                 return;
             }
         };

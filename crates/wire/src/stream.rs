@@ -18,11 +18,15 @@ pub struct Notification {
     pub handle: Hobj,
     /// What happened: see the constants.
     pub code: u32,
-    /// Its value.
+    /// Its value; of what happened to a handle the reason code.
     pub value: u32,
 }
 
 impl Notification {
+    /// Nothing comes by the handle, by its value as gets are inhibited or for good.
+    pub const GET_INHIBITED: u32 = 1;
+    /// Gets are allowed again: [`Reason::GET_ENABLED`].
+    pub const GET_ALLOWED: u32 = 2;
     /// The client starts (2), stops (0) or suspends (3) delivery.
     pub const CONN_STATE: u32 = 3;
     /// The answer to [`Notification::CONN_STATE`].

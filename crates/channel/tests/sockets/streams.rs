@@ -344,6 +344,105 @@ async fn a_refused_request_moves_no_number() {
     }
 }
 
+/// The next notification of a handle: its code, and the reason that is its value.
+async fn notice(client: &mut Raw, handle: Hobj) -> (u32, Reason) {
+    match client.event().await.unwrap() {
+        FromServer::Notification { notification, .. } => {
+            assert_eq!(notification.handle, handle);
+            let reason = Reason(notification.value.cast_signed());
+            (notification.code, reason)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+const INHIBITED: (u32, Reason) = (Notification::GET_INHIBITED, Reason::GET_INHIBITED);
+const ALLOWED: (u32, Reason) = (Notification::GET_ALLOWED, Reason::GET_ENABLED);
+
+/// A listener's library would hand it a message without anything in it for every reason that came as one, and ask again.
+#[tokio::test]
+async fn a_consumer_is_notified_once_that_gets_are_inhibited_and_once_that_they_are_allowed() {
+    for options in [MQGMO_NO_SYNCPOINT, MQGMO_SYNCPOINT] {
+        for (name, object) in [("Q1", "QLOCAL(Q1)"), ("OTHER", "QALIAS(OTHER)")] {
+            let world = World::new().await;
+            world.mqsc("DEFINE QALIAS(OTHER) TARGET(Q1)");
+            let (mut client, mut other) = (world.client().await, world.client().await);
+            let [queue, others] = [client.open(name).await, other.open("Q1").await];
+            let mut request = wanting(queue, options);
+            ask(&mut client, &request);
+            commit(&mut client).await;
+            state(&mut client, Notification::TXN_ALLOWED, 0, false);
+            world.mqsc(&format!("ALTER {object} GET(DISABLED)"));
+            assert_eq!(notice(&mut client, queue).await, INHIBITED);
+            // It goes on asking, and need not do so; and then is not allowed a message in the unit of work.
+            ask(&mut client, &request);
+            put(&mut other, others, &["one"]).await;
+            commit(&mut client).await;
+            assert_eq!(world.depth("Q1"), 1, "{object}");
+            world.mqsc(&format!("ALTER {object} GET(ENABLED)"));
+            assert_eq!(notice(&mut client, queue).await, ALLOWED);
+            state(&mut client, Notification::TXN_ALLOWED, 0, false);
+            assert_eq!(text(&mut client).await, "one");
+            commit(&mut client).await;
+            // One that begins while it is so, and has no room when it is not so any more.
+            world.mqsc(&format!("ALTER {object} GET(DISABLED)"));
+            (request.global_index, request.received) = (1, 367);
+            ask(&mut client, &request);
+            assert_eq!(notice(&mut client, queue).await, INHIBITED);
+            (request.requested, request.received) = (0, 0);
+            ask(&mut client, &request);
+            commit(&mut client).await;
+            world.mqsc(&format!("ALTER {object} GET(ENABLED)"));
+            assert_eq!(notice(&mut client, queue).await, ALLOWED);
+            client.disconnect().await;
+        }
+    }
+}
+
+/// Read ahead: the outcome of a get that waits is that of an MQGET, and nothing is left for the next one.
+#[tokio::test]
+async fn a_get_that_waits_is_answered_that_gets_are_inhibited() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let queue = client.open("Q1").await;
+    let mut request = wanting(queue, MQGMO_NO_SYNCPOINT | MQGMO_WAIT);
+    request.flags |= RequestMsgs::GET_WAITS;
+    request.wait_ms = -1;
+    ask(&mut client, &request);
+    world.mqsc("ALTER QLOCAL(Q1) GET(DISABLED)");
+    assert_eq!(next(&mut client).await.0, Reason::GET_INHIBITED);
+    ask(&mut client, &request);
+    assert_eq!(next(&mut client).await.0, Reason::GET_INHIBITED);
+    world.mqsc("ALTER QLOCAL(Q1) GET(ENABLED)");
+    put(&mut client, queue, &["one"]).await;
+    ask(&mut client, &request);
+    assert_eq!(text(&mut client).await, "one");
+    // None waits now.
+    world.mqsc("ALTER QLOCAL(Q1) GET(DISABLED)");
+    assert_eq!(notice(&mut client, queue).await, INHIBITED);
+    world.mqsc("ALTER QLOCAL(Q1) GET(ENABLED)");
+    assert_eq!(notice(&mut client, queue).await, ALLOWED);
+    put(&mut client, queue, &["two"]).await;
+    assert_eq!(text(&mut client).await, "two");
+}
+
+/// Other reasons end it the same way, and it is not asked for again.
+#[tokio::test]
+async fn a_consumer_is_notified_of_what_ends_it() {
+    let world = World::new().await;
+    let mut client = world.client().await;
+    let queue = client.open("Q1").await;
+    ask(&mut client, &wanting(queue, 1 << 30));
+    let ended = (Notification::GET_INHIBITED, Reason::OPTIONS_ERROR);
+    assert_eq!(notice(&mut client, queue).await, ended);
+    let mut late = wanting(queue, MQGMO_NO_SYNCPOINT);
+    late.wait_ms = -2;
+    ask(&mut client, &late);
+    let ended = (Notification::GET_INHIBITED, Reason::WAIT_INTERVAL_ERROR);
+    assert_eq!(notice(&mut client, queue).await, ended);
+    client.disconnect().await;
+}
+
 /// What MQGET says of a wait interval that is neither a time nor MQWI_UNLIMITED, and for a consumer too.
 #[tokio::test]
 async fn a_wait_interval_below_unlimited_is_an_error() {

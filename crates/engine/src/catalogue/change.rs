@@ -312,17 +312,19 @@ impl Catalogue {
         match definition.runtime() {
             Runtime::Local(queue) => {
                 let mut state = queue.lock();
-                if state.attributes.get_inhibited {
-                    state.waiters.end_all(Reason::GET_INHIBITED, &mut wakes);
+                match state.attributes.get_inhibited {
+                    true => state.waiters.inhibit(&mut wakes),
+                    false => state.waiters.allow(&mut wakes),
                 }
             }
-            Runtime::Alias(alias) if alias.get_inhibited() => {
+            Runtime::Alias(alias) => {
                 // Whatever it stood for when they opened it.
                 for queue in self.local_queues() {
                     let mut state = queue.lock();
-                    state
-                        .waiters
-                        .end_alias(alias, Reason::GET_INHIBITED, &mut wakes);
+                    match alias.get_inhibited() {
+                        true => state.waiters.inhibit_alias(alias, &mut wakes),
+                        false => state.waiters.allow(&mut wakes),
+                    }
                 }
             }
             _ => {}

@@ -7,6 +7,7 @@
 //! * What it was given and nobody has taken comes out of [`Waiter::poll`], before why the wait is over, or of
 //!   [`Waiter::close`]: a message is never lost here.
 //! * A wait that has ended stays so; what was to be looked at before is looked at.
+//! * That gets are inhibited ends the wait of a call, and not a lasting one, which looks and is held back.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -35,7 +36,7 @@ pub(crate) enum WaitOutcome {
     Given(Held),
     /// Look: something changed that may concern it, or it is not listed.
     Look,
-    /// The wait is over: queue manager or connection going, get inhibited, queue deleted.
+    /// The wait is over: queue manager or connection going, get inhibited (unless it is a lasting one), queue deleted.
     Ended(Reason),
 }
 
@@ -66,30 +67,54 @@ pub(crate) struct Waiter {
     pub(crate) service: Service,
     /// Whoever waits asked to be told when the queue manager quiesces.
     pub(crate) fail_if_quiescing: bool,
+    /// It waits on while gets are inhibited.
+    lasting: bool,
     /// The alias it came by.
     alias: Option<Arc<Alias>>,
     state: Mutex<State>,
 }
 
 impl Waiter {
+    fn unlisted(
+        (selection, seed): (Selection, u64),
+        service: Service,
+        fail_if_quiescing: bool,
+        alias: Option<Arc<Alias>>,
+    ) -> Self {
+        Waiter {
+            key: selection.key(seed),
+            selection,
+            service,
+            fail_if_quiescing,
+            lasting: false,
+            alias,
+            state: Mutex::default(),
+        }
+    }
+
     /// One that is not listed. `seed`: of the queue's tags.
     pub(crate) fn new(
-        (selection, seed): (Selection, u64),
+        selection: (Selection, u64),
         service: Service,
         fail_if_quiescing: bool,
         alias: Option<Arc<Alias>>,
         credit: u32,
     ) -> Arc<Self> {
+        let waiter = Self::unlisted(selection, service, fail_if_quiescing, alias);
+        waiter.add_credit(credit);
+        Arc::new(waiter)
+    }
+
+    /// One that is not listed, has no credit, and waits on while gets are inhibited.
+    pub(crate) fn lasting(
+        selection: (Selection, u64),
+        service: Service,
+        fail_if_quiescing: bool,
+        alias: Option<Arc<Alias>>,
+    ) -> Arc<Self> {
         Arc::new(Waiter {
-            key: selection.key(seed),
-            selection,
-            service,
-            fail_if_quiescing,
-            alias,
-            state: Mutex::new(State {
-                credit,
-                ..State::default()
-            }),
+            lasting: true,
+            ..Self::unlisted(selection, service, fail_if_quiescing, alias)
         })
     }
 
@@ -139,6 +164,14 @@ impl Waiter {
         state.ended.get_or_insert(reason);
         wakes.add(state.waker.take());
         std::mem::take(&mut state.listed)
+    }
+
+    /// Gets are inhibited: ends its wait, or has it look if it is a lasting one. True when it was listed.
+    pub(super) fn inhibit(&self, wakes: &mut Wakes) -> bool {
+        match self.lasting {
+            true => self.retry(wakes),
+            false => self.end(Reason::GET_INHIBITED, wakes),
+        }
     }
 
     /// Lets it be given more messages. Whoever waits looks then.

@@ -5,6 +5,7 @@
 //!   away is skipped when it is met and swept when more than half of the entries are such.
 //! * A message is shown to those only who may want it: by the tags of its identifiers, and then by the whole selection
 //!   (`line`). Whoever wants another one is not woken.
+//! * Who is held back, because gets are inhibited, is in no line: no message is shown to him.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -149,6 +150,8 @@ pub(crate) struct Waiters {
     takers: Lines,
     /// Those that only want to be told.
     watchers: Lines,
+    /// Those that wait until gets are allowed.
+    held_back: Vec<Arc<Waiter>>,
     /// How many have come.
     come: u64,
     entries: usize,
@@ -161,6 +164,7 @@ impl Waiters {
             seed,
             takers: Lines::default(),
             watchers: Lines::default(),
+            held_back: Vec::new(),
             come: 0,
             entries: 0,
             dead: 0,
@@ -192,9 +196,14 @@ impl Waiters {
     pub(super) fn abandoned(&mut self) {
         self.dead += 1;
         if self.dead > 32 && self.dead * 2 > self.entries {
-            self.entries = self.takers.sweep() + self.watchers.sweep();
-            self.dead = 0;
+            self.sweep();
         }
+    }
+
+    fn sweep(&mut self) {
+        self.entries = self.takers.sweep() + self.watchers.sweep();
+        self.held_back.retain(|waiter| waiter.is_listed());
+        self.dead = 0;
     }
 
     /// Takes a waiter out of its line to hand this message to, if there is one.
@@ -251,16 +260,48 @@ impl Waiters {
         self.end_some(|w| w.fail_if_quiescing, Reason::Q_MGR_QUIESCING, wakes);
     }
 
-    /// Ends the waits of those who came by an alias.
-    pub(crate) fn end_alias(&mut self, alias: &Arc<Alias>, reason: Reason, wakes: &mut Wakes) {
-        self.end_some(|w| w.came_by(alias), reason, wakes);
-    }
-
     fn end_some(&mut self, wanted: impl Fn(&Waiter) -> bool, reason: Reason, wakes: &mut Wakes) {
-        for waiter in self.takers.iter().chain(self.watchers.iter()) {
+        let lines = self.takers.iter().chain(self.watchers.iter());
+        for waiter in lines.chain(&self.held_back) {
             if wanted(waiter) && waiter.end(reason, wakes) {
                 self.dead += 1;
             }
+        }
+    }
+
+    /// Gets by an alias are inhibited: ends the waits of those who came by it, but for the lasting ones, which look.
+    pub(crate) fn inhibit_alias(&mut self, alias: &Arc<Alias>, wakes: &mut Wakes) {
+        for waiter in self.takers.iter().chain(self.watchers.iter()) {
+            if waiter.came_by(alias) {
+                waiter.inhibit(wakes);
+            }
+        }
+        // An entry would live again with its waiter, which is held back.
+        self.sweep();
+    }
+
+    /// Gets are inhibited: ends every wait but the lasting ones, which look.
+    pub(crate) fn inhibit(&mut self, wakes: &mut Wakes) {
+        for lines in [&mut self.takers, &mut self.watchers] {
+            for waiter in std::mem::take(lines).iter() {
+                waiter.inhibit(wakes);
+            }
+        }
+        self.entries = 0;
+        self.dead = 0;
+    }
+
+    /// Holds back a waiter that has found gets inhibited, unless it has no credit or its wait is over.
+    pub(crate) fn hold_back(&mut self, waiter: &Arc<Waiter>) {
+        if waiter.enlist() {
+            self.held_back.push(Arc::clone(waiter));
+        }
+    }
+
+    /// Gets are allowed, for some at least: who was held back looks.
+    pub(crate) fn allow(&mut self, wakes: &mut Wakes) {
+        for waiter in std::mem::take(&mut self.held_back) {
+            waiter.retry(wakes);
         }
     }
 
@@ -270,6 +311,9 @@ impl Waiters {
             for waiter in std::mem::take(lines).iter() {
                 waiter.end(reason, wakes);
             }
+        }
+        for waiter in std::mem::take(&mut self.held_back) {
+            waiter.end(reason, wakes);
         }
         self.entries = 0;
         self.dead = 0;

@@ -8,6 +8,7 @@
 //! * Consumers are outside the rule of one call at a time: a connection may have several of them, and make calls.
 //! * A message counts against the credit when it is handed over, not when it is accepted; what becomes of it then gives
 //!   no credit back.
+//! * While gets are inhibited a consumer is given nothing and waits on; it says so ([`Consumer::is_inhibited`]).
 //! * A consumer ends with its handle, with its connection, and with the queue manager; messages that it was given and
 //!   did not hand on go back then. A delivery that is out can be accepted until its connection ends.
 //! * The end of the queue manager waits for deliveries that are being accepted, as it waits for calls. Where the end of
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use posthaste_env::sync::Mutex;
+use posthaste_env::sync::atomic::{AtomicBool, Ordering};
 use posthaste_env::{Nanos, Sleep};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, MsgToken, Name, Reason};
@@ -89,6 +91,8 @@ struct Consuming {
     waiter: Arc<Waiter>,
     /// None: it takes messages.
     browsing: Option<Browsing>,
+    /// Its last look found gets inhibited.
+    inhibited: AtomicBool,
     /// What its looks have judged, of those that select by properties.
     judged: Mutex<Judged>,
     /// What it is shown of properties.
@@ -193,7 +197,14 @@ impl Consuming {
         expired: &mut Vec<crate::queue::Expired>,
     ) -> Result<Result<Looked, Unread>, Reason> {
         let mut state = self.queue.lock();
-        state.gettable(self.alias.as_ref())?;
+        let gettable = state.gettable(self.alias.as_ref());
+        let inhibited = gettable == Err(Reason::GET_INHIBITED);
+        self.inhibited.store(inhibited, Ordering::Relaxed);
+        if inhibited {
+            state.waiters.hold_back(&self.waiter);
+            return Ok(Ok((None, None)));
+        }
+        gettable?;
         let wanted = &self.waiter.selection;
         let now = self.session.qm.clock.now();
         let ticks = match &self.browsing {
@@ -312,7 +323,7 @@ impl Consumer {
     /// [`Consumer::credit`] wakes it.
     ///
     /// # Errors
-    /// 2016 get inhibited; 2052 queue deleted; 2101 queue damaged; 2019 the handle was closed; 2018, 2202, 2203
+    /// 2052 queue deleted; 2101 queue damaged; 2019 the handle was closed; 2018, 2202, 2203
     /// connection; 2009, 2161, 2162 queue manager. The consumer has ended then.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Delivery, Reason>> {
         self.poll_handed(context).map_ok(|handed| Delivery {
@@ -369,6 +380,12 @@ impl Consumer {
     /// Whether its last poll has looked and found nothing: it is not in the middle of reading a file.
     pub fn has_looked(&self) -> bool {
         self.looking.is_none()
+    }
+
+    /// Whether its last poll found that gets are inhibited, for the queue or for the alias it came by. It is given no message
+    /// until a poll finds them allowed, and is woken for that.
+    pub fn is_inhibited(&self) -> bool {
+        self.of.inhibited.load(Ordering::Relaxed)
     }
 
     /// See [`Consumer::poll_next`]. Dropping the future loses nothing: what comes meanwhile comes next.
@@ -558,7 +575,7 @@ impl Session {
             true => Service::Notify,
             false => Service::HandOver { direct },
         };
-        let waiter = Waiter::new(selection, service, quiesces, alias.clone(), 0);
+        let waiter = Waiter::lasting(selection, service, quiesces, alias.clone());
         let of = Consuming {
             session: Arc::clone(session),
             queue: Arc::clone(queue),
@@ -566,6 +583,7 @@ impl Session {
             owner: (session.id, hobj),
             waiter,
             browsing,
+            inhibited: AtomicBool::new(false),
             judged: Mutex::default(),
             shown: Shown::to(handle, gmo.options),
         };

@@ -4,6 +4,8 @@ import static interop.Messages.LONG;
 import static interop.Place.equal;
 import static interop.Place.that;
 
+import com.ibm.mq.MQException;
+import com.ibm.mq.jms.MQConnectionFactory;
 import com.ibm.mq.jms.MQDestination;
 import com.ibm.msg.client.wmq.WMQConstants;
 import java.util.ArrayList;
@@ -185,6 +187,68 @@ public final class Listeners {
             session.close();
         }
         equal(0, place.depth(one) + place.depth(two));
+    }
+
+    /** It hears once that gets are inhibited and once that they are allowed, and is given nothing but messages. */
+    @Case
+    public void nothingComesWhileGetsAreInhibited() throws Exception {
+        String name = place.queue();
+        String alias = name + ".ALIAS";
+        place.ok("DEFINE QALIAS(" + alias + ") TARGET(" + name + ")");
+        for (boolean transacted : new boolean[] {false, true}) {
+            nothingComesWhileInhibited(name, "QLOCAL(" + name + ")", name, transacted);
+            nothingComesWhileInhibited(alias, "QALIAS(" + alias + ")", name, transacted);
+        }
+        place.ok("DELETE QALIAS(" + alias + ")");
+        equal(0, place.depth(name));
+    }
+
+    private void nothingComesWhileInhibited(String name, String object, String queue, boolean transacted)
+            throws Exception {
+        MQConnectionFactory factory = Jms.factory(place);
+        factory.setAsyncExceptions(WMQConstants.ASYNC_EXCEPTIONS_ALL);
+        BlockingQueue<String> events = new LinkedBlockingQueue<>();
+        try (Connection connection = factory.createConnection()) {
+            connection.setExceptionListener(failure -> events.add("reason " + reason(failure)));
+            Session session = connection.createSession(transacted, Session.AUTO_ACKNOWLEDGE);
+            session.createConsumer(session.createQueue(name)).setMessageListener(message -> {
+                try {
+                    events.add(message instanceof TextMessage ? ((TextMessage) message).getText() : "no text");
+                    if (transacted) {
+                        session.commit();
+                    }
+                } catch (JMSException failure) {
+                    events.add(failure.toString());
+                }
+            });
+            connection.start();
+            send(queue, 0, 1, DeliveryMode.PERSISTENT);
+            equal("number 0", next(events));
+            place.ok("ALTER " + object + " GET(DISABLED)");
+            equal("reason 2016", next(events));
+            send(queue, 1, 2, DeliveryMode.PERSISTENT);
+            equal(2, place.depth(queue));
+            place.ok("ALTER " + object + " GET(ENABLED)");
+            // What is on its way may overtake what is said of the queue.
+            Set<String> seen = new HashSet<>();
+            List<String> numbers = new ArrayList<>();
+            for (int n = 0; n < 3; n++) {
+                String event = next(events);
+                that(seen.add(event), "each once, and " + event + " again");
+                if (event.startsWith("number")) {
+                    numbers.add(event);
+                }
+            }
+            that(seen.contains("reason 2494"), "it hears that gets are allowed: " + seen);
+            equal(List.of("number 1", "number 2"), numbers);
+            connection.stop();
+            equal(null, events.poll());
+        }
+    }
+
+    private static int reason(JMSException failure) {
+        Throwable cause = failure.getLinkedException();
+        return cause instanceof MQException ? ((MQException) cause).reasonCode : 0;
     }
 
     @Case
