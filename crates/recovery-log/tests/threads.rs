@@ -271,33 +271,40 @@ fn a_lone_committer_on_a_fast_device_writes_itself() {
     driver.join().unwrap();
 }
 
+/// Whether the commit that failed was written on its committer's thread. On a busy machine the log's writer comes first at times.
+fn fails_where_it_is_committed(panics: bool) -> bool {
+    let armed = Arc::new(AtomicBool::new(false));
+    let trap = Arc::clone(&armed);
+    let env = Env {
+        clock: Arc::new(Fast(AtomicU64::new(1))),
+        ..watched(move || assert!(!trap.load(Ordering::Relaxed), "the planted panic"))
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join("log");
+    create(&*env.disk, &dir, &config(), &mut |_, _| {}).unwrap();
+    let (log, driver, _) = start(&env, &dir, &config());
+    for _ in 0..10 {
+        let at = log.append(Class::Ordinary, &[b"good"]).unwrap();
+        block_on(log.force(at.end)).unwrap();
+    }
+    armed.store(panics, Ordering::Relaxed);
+    let at = log.append(Class::Ordinary, &[b"the last"]).unwrap();
+    let force = std::panic::AssertUnwindSafe(|| block_on(log.force(at.end)));
+    let outcome = std::panic::catch_unwind(force);
+    assert_eq!(!matches!(outcome, Ok(Ok(_))), panics);
+    assert_eq!(log.stopped().is_some(), panics, "{:?}", log.stopped());
+    armed.store(false, Ordering::Relaxed);
+    log.shut_down();
+    // Its writer has panicked, or not.
+    let joined = driver.join();
+    assert_eq!(joined.is_err(), panics && outcome.is_ok());
+    outcome.is_err()
+}
+
 #[test]
 fn a_write_that_fails_on_its_committers_thread_stops_the_log() {
-    for panics in [false, true] {
-        let armed = Arc::new(AtomicBool::new(false));
-        let trap = Arc::clone(&armed);
-        let env = Env {
-            clock: Arc::new(Fast(AtomicU64::new(1))),
-            ..watched(move || assert!(!trap.load(Ordering::Relaxed), "the planted panic"))
-        };
-        let dir = tempfile::tempdir().unwrap();
-        let dir = dir.path().join("log");
-        create(&*env.disk, &dir, &config(), &mut |_, _| {}).unwrap();
-        let (log, driver, _) = start(&env, &dir, &config());
-        for _ in 0..10 {
-            let at = log.append(Class::Ordinary, &[b"good"]).unwrap();
-            block_on(log.force(at.end)).unwrap();
-        }
-        armed.store(panics, Ordering::Relaxed);
-        let at = log.append(Class::Ordinary, &[b"the last"]).unwrap();
-        let force = std::panic::AssertUnwindSafe(|| block_on(log.force(at.end)));
-        let outcome = std::panic::catch_unwind(force);
-        assert_eq!(outcome.is_err(), panics);
-        assert_eq!(log.stopped().is_some(), panics, "{:?}", log.stopped());
-        armed.store(false, Ordering::Relaxed);
-        log.shut_down();
-        driver.join().unwrap();
-    }
+    assert!(!fails_where_it_is_committed(false));
+    assert!((0..100).any(|_| fails_where_it_is_committed(true)));
 }
 
 #[test]
