@@ -11,6 +11,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use crate::ebcdic;
+
 /// Text of `N` bytes, padded with blanks.
 ///
 /// Two values are equal when their texts are, whatever their padding: a name that a client
@@ -51,6 +53,11 @@ impl<const N: usize> Chars<N> {
     /// Bytes as they stand in a structure.
     pub fn as_bytes(&self) -> &[u8; N] {
         &self.0
+    }
+
+    /// A name that came in EBCDIC.
+    pub fn name_from_ebcdic(self) -> Self {
+        Self(self.0.map(ebcdic::to_ascii))
     }
 
     /// The text without its padding: up to the first NUL, trailing blanks off.

@@ -20,6 +20,7 @@
 mod chars;
 mod codec;
 pub mod constants;
+mod ebcdic;
 mod folder;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -34,6 +35,7 @@ pub mod xa;
 
 pub use chars::{Chars, Name};
 pub use codec::{ByteOrder, Image, PointerSize, Reader, StructError, Writer};
+pub use ebcdic::is_ebcdic;
 pub use headers::headers_length;
 pub use ids::{CorrelId, GroupId, Hconn, Hobj, MsgId, MsgToken, is_none};
 pub use properties::{Properties, Property, is_of_properties};

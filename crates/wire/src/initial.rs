@@ -4,7 +4,7 @@
 //! 240 bring the password protection list. What is not there has its default, and [`InitialData::form`] remembers
 //! where it ended, so that an answer can take the same form.
 
-use posthaste_mqi::{ByteOrder, Chars, Name};
+use posthaste_mqi::{ByteOrder, Chars, Name, is_ebcdic};
 
 use crate::PeerMisbehaved;
 use crate::input::Input;
@@ -91,7 +91,7 @@ pub struct InitialData {
     pub capabilities2: u8,
     /// Extended capabilities, second byte.
     pub extended2: u8,
-    /// Coded character set of the sender's text.
+    /// Coded character set of the text.
     pub ccsid: u16,
     /// Queue manager asked for, or answering.
     pub q_mgr: Name,
@@ -172,6 +172,9 @@ pub const NO_MESSAGE_COMPRESSION: [u8; 16] = {
     list
 };
 
+/// The coded character set of text here.
+const UTF8: u16 = 1208;
+
 /// Offset of the first byte that the length at offset 100 counts.
 const EXTENDED: usize = 102;
 
@@ -238,6 +241,22 @@ impl InitialData {
         self.product = input.chars()?;
         self.q_mgr_id = input.chars()?;
         Ok(())
+    }
+
+    /// With its text in UTF-8. A client's first one is in the coded character set of its own, EBCDIC among them; what comes
+    /// behind the answer is in the answer's.
+    pub(crate) fn in_utf8(self) -> InitialData {
+        if !is_ebcdic(self.ccsid) {
+            return self;
+        }
+        InitialData {
+            channel: self.channel.name_from_ebcdic(),
+            q_mgr: self.q_mgr.name_from_ebcdic(),
+            product: self.product.name_from_ebcdic(),
+            q_mgr_id: self.q_mgr_id.name_from_ebcdic(),
+            ccsid: UTF8,
+            ..self
+        }
     }
 
     /// Appends the structure in its form.

@@ -160,6 +160,7 @@ impl ExpectInitial {
             return Err(PeerMisbehaved::InitialDataMalformed);
         }
         let id = InitialData::decode(segment.body, header.order)?;
+        let id = id.in_utf8();
         let disputed = match self.disputed {
             Some(channel) if channel != id.channel => return Err(PeerMisbehaved::NegotiationWrong),
             other => other.is_some(),

@@ -47,6 +47,28 @@ async fn an_unknown_channel_is_refused_with_2540() {
     );
 }
 
+/// The names of the channel and of the queue manager are in the client's coded character set, until it has the server's.
+#[tokio::test]
+async fn a_client_of_ebcdic_is_taken_to_its_channel() {
+    for ccsid in [37, 500] {
+        let world = World::new().await;
+        let mut offer = Raw::offer("CH");
+        let mut channel = [0x40; 20];
+        channel[..2].copy_from_slice(&[0xC3, 0xC8]);
+        let mut q_mgr = [0x40; 48];
+        q_mgr[..3].copy_from_slice(&[0xD8, 0xD4, 0xF1]);
+        (offer.channel, offer.q_mgr) = (Chars::from_bytes(channel), Chars::from_bytes(q_mgr));
+        offer.ccsid = ccsid;
+        let client = Client::connected(world.socket().await, &offer).await;
+        client.disconnect().await;
+        offer.channel = Chars::from_bytes([0xC3; 20]);
+        let refused = Client::agreed(world.socket().await, &offer).await;
+        assert!(matches!(refused, Err(Fate::Refused(status)) if status.refusal() == Reason(2540)));
+        let names = world.operator.inserts("AMQ9519E");
+        assert_eq!(names, ["CCCCCCCCCCCCCCCCCCCC", "127.0.0.1"]);
+    }
+}
+
 #[tokio::test]
 async fn a_channel_that_demands_what_is_not_checked_takes_nobody() {
     let world = World::new().await;

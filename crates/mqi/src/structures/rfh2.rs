@@ -16,18 +16,6 @@ const FIXED: usize = 36;
 /// `RFH ` in any of the EBCDIC character sets.
 const STRUC_ID_IN_EBCDIC: [u8; 4] = [0xD9, 0xC6, 0xC8, 0x40];
 
-/// A character that all EBCDIC character sets have at one place, and that names of formats are made of.
-fn from_ebcdic(byte: u8) -> u8 {
-    match byte {
-        0x40 => b' ',
-        0xC1..=0xC9 => byte - 0xC1 + b'A',
-        0xD1..=0xD9 => byte - 0xD1 + b'J',
-        0xE2..=0xE9 => byte - 0xE2 + b'S',
-        0xF0..=0xF9 => byte - 0xF0 + b'0',
-        other => other,
-    }
-}
-
 /// Rules and formatting header 2.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rfh2 {
@@ -96,7 +84,7 @@ impl Rfh2 {
         let id = if ebcdic { &STRUC_ID_IN_EBCDIC } else { b"RFH " };
         let (mut value, end) = Self::fixed_part(&mut reader, id)?;
         if ebcdic {
-            value.format = Chars::from_bytes(value.format.as_bytes().map(from_ebcdic));
+            value.format = value.format.name_from_ebcdic();
         }
         let mut folders = Vec::new();
         while reader.at() < end {
