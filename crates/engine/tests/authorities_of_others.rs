@@ -4,6 +4,8 @@
 
 mod world;
 
+use bytes::Bytes;
+use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Chars, Hobj, Od, Reason, Sd};
 use world::authorising::*;
@@ -263,4 +265,39 @@ fn who_sets_the_identity_context_of_a_subscription_may_set_it_on_its_queue() {
     grant(&w, &[&plain[..], &sets].concat());
     assert_eq!(subscribes(&s, asked, Hobj::NONE), Ok(()));
     assert_eq!(identity(), "forged");
+}
+
+/// An alias can be made to lead elsewhere once a subscription may send there.
+#[test]
+fn no_alias_of_a_subscription_leads_where_messages_are_taken_at_their_word() {
+    let (w, _) = world(false);
+    let s = w.connect();
+    w.run("DEFINE QLOCAL(Q)");
+    w.run("DEFINE QALIAS(MINE) TARGET(Q)");
+    w.run("DEFINE SUB(S) TOPICSTR('t') DEST(MINE)");
+    let depth = |queue: &str| {
+        let (attrs, names) = (
+            w.mqsc(&format!("DISPLAY QLOCAL({queue}) CURDEPTH")),
+            "CURDEPTH",
+        );
+        attrs.rows[0].2.shown(names).unwrap()
+    };
+    for (queue, arrives) in [
+        ("Q", "1"),
+        ("SYSTEM.ADMIN.COMMAND.QUEUE", "0"),
+        ("SYSTEM.DDELAY.LOCAL.QUEUE", "0"),
+        ("SYSTEM.RETAINED.PUB.QUEUE", "0"),
+    ] {
+        w.run(&format!("DEFINE QALIAS(MINE) TARGET({queue}) REPLACE"));
+        let mut od = Od {
+            version: MQOD_VERSION_4,
+            object_type: MQOT_TOPIC,
+            object_string: "t".to_owned(),
+            ..Od::default()
+        };
+        let (mut md, mut pmo) = (md(0), pmo(0));
+        let put = s.put1(&mut od, &mut md, &mut pmo, Bytes::new());
+        block_on(put).unwrap();
+        assert_eq!(depth(queue), arrives, "{queue}");
+    }
 }

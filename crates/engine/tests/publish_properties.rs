@@ -313,3 +313,33 @@ fn a_dead_letter_is_without() {
     assert_eq!(header.format, Chars::new("MQSTR"));
     assert_eq!(&got.data[used..], TEXT.as_bytes());
 }
+
+/// A publication is in the log as a whole: it has no more beside its data than a part of that, whatever its subscribers' user data are.
+#[test]
+fn user_data_of_many_subscribers_are_said_up_to_a_limit() {
+    let w = World::light();
+    w.run("DEFINE QLOCAL(Q)");
+    // 51 KB each, escaped: 21 of them are a megabyte.
+    let user_data = |n: usize| format!("{n:02}{}", "&".repeat(10_000));
+    for n in 0..40 {
+        let user_data = user_data(n);
+        w.run(&format!(
+            "DEFINE SUB(S{n:02}) TOPICSTR('t') DEST(Q) USERDATA('{user_data}') DESTCORL('{n:048}')"
+        ));
+    }
+    publish(&w, text(1), 0, TEXT.as_bytes());
+    let s = w.connect();
+    let h = open(&s, "Q", MQOO_INPUT_SHARED);
+    let mut said = 0;
+    for _ in 0..40 {
+        let options = gmo(MQGMO_PROPERTIES_FORCE_MQRFH2);
+        let got = take(&s, h, Md::default(), options, 100_000).unwrap();
+        let (header, behind) = taken_apart(&got);
+        assert_eq!(behind, TEXT.as_bytes());
+        match header.folders[0].contains("<Sud>") {
+            true => said += 1,
+            false => assert_eq!(header.folders, ["<mqps><Top>t</Top></mqps>"]),
+        }
+    }
+    assert_eq!(said, 21);
+}

@@ -42,6 +42,14 @@ pub(crate) fn is_own_store(queue: &str) -> bool {
     [RETAINED_QUEUE, DELAY_QUEUE].contains(&queue)
 }
 
+/// Where requests come for the command server.
+pub(crate) const COMMAND_QUEUE: &str = "SYSTEM.ADMIN.COMMAND.QUEUE";
+
+/// Whether messages on a queue are taken at their word about who they are from.
+pub(crate) fn is_taken_at_its_word(queue: &str) -> bool {
+    queue == COMMAND_QUEUE || is_own_store(queue)
+}
+
 /// Queues for events that queue managers of earlier releases do not have.
 pub(crate) const LATER_EVENT_QUEUES: [&str; 2] =
     ["SYSTEM.ADMIN.CONFIG.EVENT", "SYSTEM.ADMIN.COMMAND.EVENT"];
@@ -108,7 +116,7 @@ pub(crate) fn system_objects(name: &str, id: &str, options: &CreateOptions) -> V
         object(ObjectKind::QModel, "SYSTEM.MQSC.REPLY.QUEUE", deep),
         object(ObjectKind::QLocal, "SYSTEM.DEAD.LETTER.QUEUE", deep),
         object(ObjectKind::QLocal, "SYSTEM.DEFAULT.INITIATION.QUEUE", same),
-        object(ObjectKind::QLocal, "SYSTEM.ADMIN.COMMAND.QUEUE", |a| {
+        object(ObjectKind::QLocal, COMMAND_QUEUE, |a| {
             a.set_int(MQIA_MAX_Q_DEPTH, 3000);
         }),
         object(ObjectKind::QLocal, "SYSTEM.ADMIN.QMGR.EVENT", same),

@@ -46,7 +46,9 @@ pub(crate) use alias::Alias;
 pub use authorities::numbers as authority_numbers;
 pub(crate) use change::Defined;
 pub use change::{ChangeError, ChlAuthError};
-pub(crate) use defaults::{DELAY_QUEUE, RETAINED_QUEUE, is_own_store, system_objects};
+pub(crate) use defaults::{
+    DELAY_QUEUE, RETAINED_QUEUE, is_own_store, is_taken_at_its_word, system_objects,
+};
 pub use holders::{Held, HeldBy, Holder};
 pub use restore::Restored;
 pub(crate) use restore::add_missing;

@@ -192,7 +192,13 @@ pub(crate) struct Forms<'a> {
     /// Which of those it is, by where the folder is, and the user data in it; first, of those without.
     without_user_data: [Option<usize>; 2],
     by_user_data: [BTreeMap<String, usize>; 2],
+    /// Bytes of folders beside the data that say user data.
+    beside: usize,
 }
+
+/// Bytes of folders beside the data that one publication may have for its subscribers' user data: it is in the log as a whole. Who
+/// comes behind them has the topic string alone there.
+const MOST_BESIDE: usize = 1 << 20;
 
 impl<'a> Forms<'a> {
     /// `retained`: it was retained, and is sent later.
@@ -206,6 +212,7 @@ impl<'a> Forms<'a> {
             with_folder: Vec::new(),
             without_user_data: [None; 2],
             by_user_data: Default::default(),
+            beside: 0,
         }
     }
 
@@ -218,15 +225,20 @@ impl<'a> Forms<'a> {
                 return (0, &self.published);
             }
         };
-        let user_data = &subscription.user_data;
         let place = usize::from(in_header);
-        let known = match user_data.as_str() {
+        let said = subscription.user_data.as_str();
+        let is_known = self.by_user_data[place].contains_key(said);
+        let user_data = match is_known || in_header || self.beside < MOST_BESIDE {
+            true => said,
+            false => "",
+        };
+        let known = match user_data {
             "" => self.without_user_data[place],
             some => self.by_user_data[place].get(some).copied(),
         };
         let at = known.unwrap_or_else(|| {
             let at = self.make(user_data, in_header);
-            match user_data.as_str() {
+            match user_data {
                 "" => self.without_user_data[place] = Some(at),
                 some => {
                     self.by_user_data[place].insert(some.to_owned(), at);
@@ -247,7 +259,10 @@ impl<'a> Forms<'a> {
                 let parts = parts.get_or_insert_with(|| published.taken_apart());
                 published.with_folder(parts, folder)
             }
-            false => published.beside_folder(&folder),
+            false => {
+                self.beside += folder.len();
+                published.beside_folder(&folder)
+            }
         };
         self.with_folder.push(form);
         self.with_folder.len() - 1

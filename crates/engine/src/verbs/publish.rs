@@ -21,7 +21,7 @@ use super::descriptor::check_md;
 use super::distribute::{self, Copy, Distribution};
 use super::{Done, Verb, mde};
 use crate::authority_service::Authorised;
-use crate::catalogue::Alias;
+use crate::catalogue::{Alias, is_taken_at_its_word};
 use crate::consume::considered::Considered;
 use crate::handles::{OpenTopic, Target};
 use crate::manager::Inner;
@@ -103,6 +103,9 @@ impl Way {
 }
 
 /// Where a subscription's messages go. `None`: nowhere, for its queue is not there.
+///
+/// An alias can be made, or made to lead elsewhere, after it was decided that the subscription may send there: none leads to a queue
+/// whose messages are taken at their word.
 fn way(qm: &Inner, subscription: &Subscription) -> Option<Way> {
     let destination = &subscription.destination;
     if let Some(queue) = destination.found() {
@@ -116,6 +119,8 @@ fn way(qm: &Inner, subscription: &Subscription) -> Option<Way> {
         Target::Queue { queue, alias } => {
             if alias.is_none() {
                 destination.set_found(Some(queue.clone()));
+            } else if is_taken_at_its_word(&queue.name.text()) {
+                return None;
             }
             let way = Way::to(queue);
             Some(Way { alias, ..way })
