@@ -62,6 +62,8 @@ struct Stream {
     in_unit_index: Option<u32>,
     /// The same of the last one that was sent because a get waited for it.
     awaited_index: Option<u32>,
+    /// The same of the last one.
+    last_index: u32,
     /// The get that waits was begun without knowing of that one, which is on its way and answers it.
     answered: bool,
     /// The client has asked, and nothing has ended that.
@@ -172,6 +174,7 @@ impl Stream {
             has_begun: false,
             in_unit_index: None,
             awaited_index: None,
+            last_index: 0,
             answered: false,
             armed: false,
             wrong: None,
@@ -214,6 +217,13 @@ impl Stream {
     fn is_awaited(&self, persistent: bool) -> bool {
         let takes = self.options & (MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT) == 0;
         self.reads_ahead && persistent && takes && !self.in_unit(true)
+    }
+
+    /// Whether the application browses from the first message on again: a get of it waits, and nothing of what was sent is on its way.
+    fn begins_anew(&self, request: &RequestMsgs) -> bool {
+        let get_waits = request.flags & RequestMsgs::GET_WAITS != 0;
+        let from_first = request.options & MQGMO_BROWSE_FIRST != 0;
+        get_waits && from_first && self.has_begun && request.global_index == self.last_index
     }
 
     fn select(&mut self, selection: &Selection) {
@@ -408,7 +418,7 @@ impl Streams {
         };
         stream.header = unconfirmed(header);
         stream.confirm = header.flags.has(Flags::CONFIRM).then_some(*header);
-        if stream.options != request.options {
+        if stream.options != request.options || stream.begins_anew(request) {
             stream.give_up();
             stream.has_begun = false;
             stream.options = request.options;
@@ -450,9 +460,14 @@ impl Streams {
         }
     }
 
-    /// Delivery starts.
+    /// Delivery starts: no get of the application waits any more, and it is consumers that have what is sent from here on. Their client
+    /// may ask for nothing if it has room since.
     pub(crate) fn start(&mut self) {
         self.stopped = false;
+        for stream in &mut self.all {
+            stream.reads_ahead = false;
+            stream.paused = None;
+        }
     }
 
     /// Delivery stops, until it starts and the client asks again.
@@ -470,6 +485,7 @@ impl Streams {
     pub(crate) fn unit_ended(&mut self) {
         for stream in &mut self.all {
             stream.in_unit_index = None;
+            stream.awaited_index = None;
         }
         self.allowed = false;
     }
@@ -536,6 +552,7 @@ impl Streams {
         stream.outstanding = stream.outstanding.saturating_add(bytes as u64);
         stream.index = stream.index.wrapping_add(1);
         stream.has_begun = true;
+        stream.last_index = global_index;
         if in_unit {
             stream.in_unit_index = Some(global_index);
         }

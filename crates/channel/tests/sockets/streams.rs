@@ -648,6 +648,54 @@ async fn first_and_next_at_once_browse_from_the_first_on() {
     assert_eq!(text(&mut client).await, "three");
 }
 
+/// A get of the application that browses from the first message, when all that was sent has come.
+#[tokio::test]
+async fn who_browses_ahead_from_the_first_again_begins_anew() {
+    let world = World::new().await;
+    let (mut client, mut other) = (world.client().await, world.client().await);
+    let others = other.open("Q1").await;
+    put(&mut other, others, &["one", "two"]).await;
+    let queue = client.open_for("Q1", MQOO_BROWSE).await;
+    let mut request = wanting(queue, MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT);
+    request.options |= MQGMO_WAIT;
+    (request.wait_ms, request.flags) = (-1, RequestMsgs::GET_WAITS);
+    for begun in [0, 2] {
+        request.global_index = begun;
+        ask(&mut client, &request);
+        assert_eq!(text(&mut client).await, "one");
+        assert_eq!(text(&mut client).await, "two");
+        request.selection = None;
+    }
+    // One that was on its way when the application asked is for that get.
+    request.global_index = 3;
+    ask(&mut client, &request);
+    commit(&mut client).await;
+    put(&mut other, others, &["three"]).await;
+    assert_eq!(text(&mut client).await, "three");
+}
+
+/// Whoever starts consumers does not ask again for what it has asked for to get.
+#[tokio::test]
+async fn what_waits_for_a_get_goes_to_consumers_once_they_are_started() {
+    let world = World::new().await;
+    let (mut client, mut other) = (world.client().await, world.client().await);
+    let others = other.open("Q3").await;
+    put(&mut other, others, &["one", "two"]).await;
+    let queue = client.open("Q3").await;
+    let mut request = wanting(queue, MQGMO_NO_SYNCPOINT);
+    request.flags = RequestMsgs::GET_WAITS;
+    ask(&mut client, &request);
+    assert_eq!(text(&mut client).await, "one");
+    paused(&mut client, queue).await;
+    state(
+        &mut client,
+        Notification::CONN_STATE,
+        Notification::STARTED,
+        false,
+    );
+    assert_eq!(text(&mut client).await, "two");
+}
+
 /// MQGMO_CONVERT holds for messages that are sent ahead as it does for those that are got: what they ask for is done, or a warning
 /// says why not.
 #[tokio::test]
