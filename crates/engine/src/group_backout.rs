@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use posthaste_mqi::Hobj;
 
+use crate::plant::{Bug, planted};
 use crate::unit::Unit;
 use crate::unit::outcome::Outcome;
 
@@ -62,6 +63,9 @@ impl<T: PartialEq> Befores<T> {
         let Some(all) = self.0.get_mut(&hobj) else {
             return;
         };
+        if planted(Bug::KeepPlaceInGroup) {
+            return;
+        }
         for at in (0..all.len()).rev() {
             match all[at].unit.outcome() {
                 None => {}

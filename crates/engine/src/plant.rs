@@ -108,6 +108,8 @@ pub enum Bug {
     ForgetSubscription,
     /// A restart forgets that a subscription is of a group.
     ForgetGroup,
+    /// A backout leaves handles where they stand in their groups.
+    KeepPlaceInGroup,
     /// A command that alters a subscription takes it out of its group.
     AlterUngroups,
     /// PROPCTL(NONE) is not looked at.
@@ -187,6 +189,7 @@ impl Bug {
         Bug::IgnoredRoom,
         Bug::ForgetSubscription,
         Bug::ForgetGroup,
+        Bug::KeepPlaceInGroup,
         Bug::AlterUngroups,
         Bug::ShowProperties,
         Bug::LeakManaged,

@@ -72,6 +72,8 @@ pub const EXPECTED: &[&str] = &[
     "report expiration",
     "put logical order",
     "put group",
+    "group backed out under its putter",
+    "group backed out under its getter",
     "get logical order",
     "end controlled",
     "end immediate",

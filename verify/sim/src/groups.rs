@@ -3,6 +3,7 @@
 //! The rules, for a getter with MQGMO_LOGICAL_ORDER and MQGMO_ALL_MSGS_AVAILABLE:
 //! * A group comes whole, from 1 to its last message, with nothing in between.
 //! * A group that is not whole does not come, and one that is whole does: none is left at 2033.
+//! * After a backout in the middle of a group, putter and getter go on where they stood at the last commit.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,6 +18,17 @@ use crate::workload::{Worker, id24};
 
 /// Whole groups on the queue: how many messages each has.
 type Whole = BTreeMap<[u8; 24], i32>;
+
+/// The descriptor of a message of a group.
+fn member(group_id: [u8; 24], msg_seq_number: i32, last: bool) -> Md {
+    Md {
+        version: MQMD_VERSION_2,
+        group_id,
+        msg_seq_number,
+        msg_flags: MQMF_MSG_IN_GROUP | if last { MQMF_LAST_MSG_IN_GROUP } else { 0 },
+        ..Md::default()
+    }
+}
 
 impl Worker {
     /// Works until the queue manager or a rule says stop.
@@ -42,7 +54,7 @@ impl Worker {
             for end in [false, true] {
                 // Once in vain: all of them come again.
                 let before = whole.clone();
-                self.get_groups(queue, &mut whole).await?;
+                self.get_groups(queue, &mut whole, end).await?;
                 if end {
                     self.commit_one().await?;
                 } else {
@@ -77,27 +89,39 @@ impl Worker {
             }
         }
         let complete = order.len() == count as usize;
-        for sequence in order {
-            let last = sequence == count;
+        let (mut put, mut committed) = (0, 0);
+        while put < order.len() {
+            let sequence = order[put];
             let mut md = Md {
-                version: MQMD_VERSION_2,
                 persistence,
-                group_id: id,
-                msg_seq_number: sequence,
-                msg_flags: MQMF_MSG_IN_GROUP | if last { MQMF_LAST_MSG_IN_GROUP } else { 0 },
-                ..Md::default()
+                ..member(id, sequence, sequence == count)
             };
             let order = if logical { MQPMO_LOGICAL_ORDER } else { 0 };
             let data = Bytes::copy_from_slice(&sequence.to_le_bytes());
             self.send_one(queue, &mut md, MQPMO_SYNCPOINT | order, data)
                 .await?;
-            must(md.msg_seq_number == sequence, Rule::Groups, || {
+            let begins = logical && sequence == 1;
+            let goes_on = md.msg_seq_number == sequence && (begins || md.group_id == id);
+            must(goes_on, Rule::Groups, || {
                 format!(
                     "the message {sequence} of a group was put as {}",
                     md.msg_seq_number
                 )
             })?;
             id = md.group_id;
+            put += 1;
+            match self.below(12) {
+                0 => {
+                    self.backout_one().await?;
+                    put = committed;
+                    self.met("group backed out under its putter");
+                }
+                1 => {
+                    self.commit_one().await?;
+                    committed = put;
+                }
+                _ => {}
+            }
         }
         self.commit_one().await?;
         if complete {
@@ -111,9 +135,11 @@ impl Worker {
         Ok(())
     }
 
-    async fn get_groups(&self, queue: Hobj, whole: &mut Whole) -> Going {
+    /// Gets all there is; `commits`: sometimes a part of it for good.
+    async fn get_groups(&self, queue: Hobj, whole: &mut Whole, commits: bool) -> Going {
         let options = MQGMO_SYNCPOINT | MQGMO_LOGICAL_ORDER | MQGMO_ALL_MSGS_AVAILABLE;
         let mut inside: Option<([u8; 24], i32)> = None;
+        let mut committed = (inside, whole.clone());
         while let Some((md, data)) = self.take_one(queue, options, Duration::ZERO).await? {
             let (id, sequence) = (md.group_id, md.msg_seq_number);
             let expected = inside.is_none_or(|inside| inside == (id, sequence));
@@ -134,6 +160,18 @@ impl Worker {
             if last {
                 whole.remove(&id);
                 self.met("get logical order");
+            }
+            match self.below(24) {
+                0 => {
+                    self.backout_one().await?;
+                    (inside, *whole) = committed.clone();
+                    self.met("group backed out under its getter");
+                }
+                1 if commits => {
+                    self.commit_one().await?;
+                    committed = (inside, whole.clone());
+                }
+                _ => {}
             }
         }
         must(inside.is_none() && whole.is_empty(), Rule::Groups, || {

@@ -123,6 +123,7 @@ pub const PLANTED: &[Planted] = &[
     solo("keep-mark", Bug::KeepMark, 200),
     solo("keep-front", Bug::KeepFront, 200),
     solo("forget-group", Bug::ForgetGroup, 100),
+    solo("keep-place-in-group", Bug::KeepPlaceInGroup, 100),
     solo("alter-ungroups", Bug::AlterUngroups, 100),
     solo("show-properties", Bug::ShowProperties, 100),
     topics("half-publish", Bug::HalfPublish, 200),
