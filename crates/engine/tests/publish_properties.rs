@@ -330,16 +330,16 @@ fn user_data_of_many_subscribers_are_said_up_to_a_limit() {
     publish(&w, text(1), 0, TEXT.as_bytes());
     let s = w.connect();
     let h = open(&s, "Q", MQOO_INPUT_SHARED);
-    let mut said = 0;
+    let mut with_it = 0;
     for _ in 0..40 {
         let options = gmo(MQGMO_PROPERTIES_FORCE_MQRFH2);
         let got = take(&s, h, Md::default(), options, 100_000).unwrap();
         let (header, behind) = taken_apart(&got);
         assert_eq!(behind, TEXT.as_bytes());
         match header.folders[0].contains("<Sud>") {
-            true => said += 1,
+            true => with_it += 1,
             false => assert_eq!(header.folders, ["<mqps><Top>t</Top></mqps>"]),
         }
     }
-    assert_eq!(said, 21);
+    assert_eq!(with_it, 21);
 }

@@ -226,10 +226,10 @@ impl<'a> Forms<'a> {
             }
         };
         let place = usize::from(in_header);
-        let said = subscription.user_data.as_str();
-        let is_known = self.by_user_data[place].contains_key(said);
+        let own = subscription.user_data.as_str();
+        let is_known = self.by_user_data[place].contains_key(own);
         let user_data = match is_known || in_header || self.beside < MOST_BESIDE {
-            true => said,
+            true => own,
             false => "",
         };
         let known = match user_data {
