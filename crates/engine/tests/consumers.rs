@@ -3,7 +3,7 @@
 
 mod world;
 
-use posthaste_engine::{Consumer, Delivery, EndMode, Session};
+use posthaste_engine::{Consumer, Count, Delivery, EndMode, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Reason};
@@ -395,4 +395,24 @@ fn after_the_end_a_handle_is_not_said_to_be_wrong() {
     let ended = other.clone();
     block_on(other.disconnect()).unwrap();
     assert_eq!(ended.check_open(h), Err(Reason::HCONN_ERROR));
+}
+
+/// What goes back was not got, however often it is looked at.
+#[test]
+fn what_is_given_back_counts_as_no_get() {
+    let (w, s, h) = one();
+    put(&s, h, PERSISTENT, 0, b"four");
+    let got = || {
+        let counts = w.qm().counts();
+        (counts.of(Count::Gets), counts.of(Count::GotBytes))
+    };
+    let mut c = consumer(&s, h, 0);
+    for _ in 0..3 {
+        c.credit(1);
+        drop(poll(&mut c).unwrap().unwrap());
+    }
+    assert_eq!(got(), (0, 0));
+    c.credit(1);
+    assert_eq!(accepted(&mut c).unwrap(), "four");
+    assert_eq!(got(), (1, 4));
 }

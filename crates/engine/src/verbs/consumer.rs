@@ -369,9 +369,6 @@ impl Consumer {
             }
             let Some(mut handed) = handed else { continue };
             if !of.expired(&mut handed) {
-                let counters = &of.session.qm.home.counters;
-                counters.one(Count::Gets);
-                counters.add(Count::GotBytes, handed.message().data.len());
                 return Poll::Ready(Ok(handed));
             }
         }
@@ -511,14 +508,23 @@ impl Delivery {
         async move {
             let session = &self.of.session;
             let _accepting = session.begin_accept()?;
-            match &mut self.handed {
-                Handed::Lease(lease) => lease.accept(session, in_unit).await?,
+            let browsed = match &mut self.handed {
+                Handed::Lease(lease) => {
+                    lease.accept(session, in_unit).await?;
+                    None
+                }
                 Handed::Browsed(browsed) => {
                     browsed.kept = true;
-                    let cursor = browsed.cursor;
-                    self.has_shown(cursor);
-                    return Ok(());
+                    Some(browsed.cursor)
                 }
+            };
+            // What goes back was not got.
+            let counters = &session.qm.home.counters;
+            counters.one(Count::Gets);
+            counters.add(Count::GotBytes, self.handed.message().data.len());
+            if let Some(cursor) = browsed {
+                self.has_shown(cursor);
+                return Ok(());
             }
             self.leave_behind();
             if let Some(report) = report::delivery(&session.qm, self.handed.message()) {
