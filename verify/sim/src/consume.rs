@@ -65,6 +65,10 @@ impl Worker {
         let mut timer = self.clock.sleep_until(self.clock.monotonic() + wait);
         poll_fn(|context| {
             let came = consumer.poll_next(context);
+            if came.is_pending() && consumer.is_inhibited() {
+                // It would wait on; the get that it stands for does not.
+                return Poll::Ready(Err(Reason::GET_INHIBITED));
+            }
             if came.is_ready() || wait > 0 && timer.as_mut().poll(context).is_pending() {
                 return came;
             }
