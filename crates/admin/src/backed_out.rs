@@ -12,13 +12,11 @@
 //! * Counts grow only when the command server ends or begins again, so they are looked at when it begins.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use posthaste_command::ObjectKind;
-use posthaste_engine::{Operator, QueueManager, Session, put_stamp};
+use posthaste_command::{ObjectKind, hex};
+use posthaste_engine::{COMMAND_QUEUE, Operator, QueueManager, Session, put_stamp};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Dlh, Gmo, Hobj, Md, Name, Od, Pmo, PointerSize, Reason};
 
-/// The queue that requests come on.
-pub const COMMAND_QUEUE: &str = "SYSTEM.ADMIN.COMMAND.QUEUE";
 /// So often a request may be backed out: once may be an immediate end, twice an end and a disk that fails. Three times in a row
 /// the one request that is then being carried out is to blame.
 const MOST_BACKOUTS: i32 = 3;
@@ -125,9 +123,4 @@ async fn move_away(
         .put1(&mut od, &mut md, &mut pmo, whole.freeze())
         .await?;
     session.commit().await.map(drop)
-}
-
-/// As DISPLAY shows identifiers.
-fn hex(id: &[u8]) -> String {
-    id.iter().map(|byte| format!("{byte:02X}")).collect()
 }

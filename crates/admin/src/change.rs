@@ -1,7 +1,7 @@
 //! Changes of definitions and queues: what is said when one was made, and when it was not.
 
 use posthaste_command::{
-    Attrs, Deletion, ObjectKind, Reply, attributes, by_selector, is_chlauth, shown,
+    Attrs, Deletion, ObjectKind, Reply, attributes, by_selector, hex, is_chlauth, shown,
 };
 use posthaste_engine::{
     ChangeError, ChlAuthError, Held, HeldBy, Holder, NewDefinition, NoEntity, QueueManager,
@@ -273,7 +273,7 @@ pub(crate) async fn delete(
 
 /// Ends a subscription by its identifier.
 pub(crate) async fn end_subscription(qm: &QueueManager, id: &[u8; 24]) -> Reply {
-    let name: String = id.iter().map(|byte| format!("{byte:02X}")).collect();
+    let name = hex(id);
     let kind = ObjectKind::Sub;
     let change = Change {
         qm,

@@ -33,7 +33,6 @@ pub mod metrics;
 mod transactions;
 mod transport_security;
 
-pub use backed_out::COMMAND_QUEUE;
 pub use beside::{
     Answer, ChannelState, ChannelStatus, ChannelTls, ComponentCounts, ComponentError,
     ComponentState, Components, LaneStatus, ListenerStatus, ServiceStatus,
@@ -41,4 +40,5 @@ pub use beside::{
 pub use command_server::CommandServer;
 pub use events::{EventInbox, EventWriter};
 pub use execute::Admin;
+pub use posthaste_engine::COMMAND_QUEUE;
 pub use transactions::{Decision, Undecided, transaction_number};

@@ -316,7 +316,7 @@ impl Attribute {
 }
 
 /// Bytes as they are shown.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 

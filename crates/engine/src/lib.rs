@@ -97,7 +97,8 @@ pub use authority_service::{Authorization, Looking, NoEntity, Users};
 pub use authorization::{Issuer, Need, Refusal};
 pub use bodies::{BodyCipher, NotOpened};
 pub use catalogue::{
-    ChangeError, ChlAuthError, Held, HeldBy, Holder, NewDefinition, Restored, authority_numbers,
+    COMMAND_QUEUE, ChangeError, ChlAuthError, Held, HeldBy, Holder, NewDefinition, Restored,
+    authority_numbers,
 };
 pub use config::{CreateOptions, EngineConfig};
 pub use meter::{Count, Counts, Meter};

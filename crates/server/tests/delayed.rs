@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use posthaste_client::{Address, ClientError, Connect, Connection};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Gmo, Hobj, Md, Name, Od, Pmo, PointerSize, Reason, Rfh2};
-use posthaste_server::{Creation, DataDir, InProcess, InProcessOptions, create, developer_objects};
+use posthaste_server::{DataDir, InProcess, InProcessOptions, create};
 
 const QUEUE: &str = "DEV.QUEUE.1";
 /// Milliseconds that messages are delayed.
@@ -47,11 +47,13 @@ fn put(client: &mut Connection, queue: Hobj, unit: i32, data: Vec<u8>) -> Result
 fn what_a_client_delays_comes_later_and_whole() {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::at(folder.path());
-    let creation = Creation {
-        commands: developer_objects(),
-        ..qm1::creation()
-    };
-    create(&posthaste_env::os(), &data, &creation, &mut |_, _| {}).unwrap();
+    create(
+        &posthaste_env::os(),
+        &data,
+        &qm1::creation(),
+        &mut |_, _| {},
+    )
+    .unwrap();
     let options = InProcessOptions {
         listen: true,
         port: Some(0),

@@ -42,8 +42,8 @@ pub(crate) fn is_own_store(queue: &str) -> bool {
     [RETAINED_QUEUE, DELAY_QUEUE].contains(&queue)
 }
 
-/// Where requests come for the command server.
-pub(crate) const COMMAND_QUEUE: &str = "SYSTEM.ADMIN.COMMAND.QUEUE";
+/// The queue that requests to the command server come on.
+pub const COMMAND_QUEUE: &str = "SYSTEM.ADMIN.COMMAND.QUEUE";
 
 /// Whether messages on a queue are taken at their word about who they are from.
 pub(crate) fn is_taken_at_its_word(queue: &str) -> bool {

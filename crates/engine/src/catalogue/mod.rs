@@ -46,6 +46,7 @@ pub(crate) use alias::Alias;
 pub use authorities::numbers as authority_numbers;
 pub(crate) use change::Defined;
 pub use change::{ChangeError, ChlAuthError};
+pub use defaults::COMMAND_QUEUE;
 pub(crate) use defaults::{
     DELAY_QUEUE, RETAINED_QUEUE, is_own_store, is_taken_at_its_word, system_objects,
 };
