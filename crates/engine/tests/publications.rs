@@ -366,6 +366,73 @@ fn what_cannot_be_delivered_goes_to_the_dead_letter_queue() {
     assert_eq!((depths(&w, 3), w.depth(DEAD)), (vec![1, 0, 1], 1));
 }
 
+/// A queue that is not there is one that takes nothing: nobody else is refused a publication for its sake.
+#[test]
+fn what_goes_to_a_queue_that_was_deleted_goes_to_the_dead_letter_queue() {
+    let mut w = World::with_dead_letters();
+    durable(&w, 2);
+    w.run("DEFINE QLOCAL(BASE)\nDEFINE QALIAS(A) TARGET(BASE)");
+    w.run("DEFINE TOPIC(T) TOPICSTR('t')\nDEFINE SUB(BY.ALIAS) TOPICSTR('t') DEST(A)");
+    let s = w.connect();
+    // Its queue has been found, and is known by more than its name.
+    publish(&s, open_topic(&s, "t"), &mut md(NOT_PERSISTENT), 0)
+        .0
+        .unwrap();
+    w.run("CLEAR QLOCAL(Q0)\nDELETE QLOCAL(Q1) PURGE\nDELETE QLOCAL(BASE) PURGE");
+    let expected = [
+        ("A", Reason::UNKNOWN_ALIAS_BASE_Q),
+        ("Q1", Reason::UNKNOWN_OBJECT_NAME),
+    ];
+    for options in [0, MQPMO_SYNCPOINT, MQPMO_ASYNC_RESPONSE] {
+        let s = w.connect();
+        let (done, counts) = publish(&s, open_topic(&s, "t"), &mut md(PERSISTENT), options);
+        assert_eq!(done, Ok(Reason::NONE), "{options:x}");
+        let counts = (counts.known_dest_count, counts.invalid_dest_count);
+        assert_eq!(
+            counts,
+            (3, 0),
+            "what is on the dead-letter queue is delivered"
+        );
+        commit(&s);
+        w.crash();
+        let s = w.connect();
+        let own = open(&s, "Q0", IN_OUT);
+        assert_eq!(&take(&s, own, md(0), gmo(0), 10).unwrap().data[..], b"news");
+        let dead = open(&s, DEAD, IN_OUT);
+        let mut sent_to: Vec<_> = (0..2)
+            .map(|_| take(&s, dead, md(0), gmo(0), 1000).unwrap().data)
+            .map(|data| {
+                Dlh::decode(&data, ByteOrder::Little, PointerSize::Four)
+                    .unwrap()
+                    .0
+            })
+            .map(|header| {
+                (
+                    header.dest_q_name.text().into_owned(),
+                    Reason(header.reason),
+                )
+            })
+            .collect();
+        sent_to.sort();
+        let sent_to: Vec<_> = sent_to.iter().map(|(to, why)| (&to[..], *why)).collect();
+        assert_eq!(sent_to, expected);
+    }
+    // It has to be delivered to those that are durable, unless it need not be.
+    w.run("ALTER TOPIC(T) USEDLQ(NO)");
+    let s = w.connect();
+    let h = open_topic(&s, "t");
+    let (refused, _) = publish(&s, h, &mut md(PERSISTENT), 0);
+    assert_eq!(refused, Err(Reason::PUBLICATION_FAILURE));
+    let (done, counts) = publish(&s, h, &mut md(NOT_PERSISTENT), 0);
+    assert_eq!(done, Ok(Reason::NONE));
+    assert_eq!((counts.known_dest_count, counts.invalid_dest_count), (1, 2));
+    assert_eq!((w.depth("Q0"), w.depth(DEAD)), (1, 0));
+    // Where there is no dead-letter queue either.
+    w.run("ALTER TOPIC(T) USEDLQ(YES)\nALTER QMGR DEADQ(' ')");
+    let (refused, _) = publish(&s, h, &mut md(PERSISTENT), 0);
+    assert_eq!(refused, Err(Reason::PUBLICATION_FAILURE));
+}
+
 /// Durable subscriptions to `t` whose messages all go to one queue, made with user data of their own.
 fn durable_at(w: &World, queue: &str, count: usize, options: &str) {
     w.run(&format!("DEFINE QLOCAL({queue})"));

@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use posthaste_mqi::Reason;
+use posthaste_mqi::{Name, Reason};
 use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
 
 use super::send::{Due, file_uncommitted, join};
@@ -43,6 +43,8 @@ pub(crate) struct Copy {
     subscription: Option<SubId>,
     /// It finds no place on its queue, for this reason.
     refused: Option<Reason>,
+    /// The queue and the queue manager that it was sent to, if that is not the queue that it is routed to.
+    sent_to: Option<(Name, Name)>,
     /// It is what is retained; as `routed`.
     retains: Option<Retaining>,
 }
@@ -60,6 +62,7 @@ impl Copy {
             dead_letter,
             subscription: Some(subscription),
             refused: None,
+            sent_to: None,
             retains: None,
         }
     }
@@ -72,6 +75,7 @@ impl Copy {
             dead_letter: false,
             subscription: None,
             refused: None,
+            sent_to: None,
             retains: None,
         }
     }
@@ -84,13 +88,21 @@ impl Copy {
             dead_letter: false,
             subscription: None,
             refused: None,
+            sent_to: None,
             retains: Some(retains),
         }
     }
 
-    /// The same, which finds no place on its queue, if there is a reason.
-    pub(crate) fn refused(self, refused: Option<Reason>) -> Copy {
+    /// The same, which finds no place on its queue, for this reason.
+    pub(crate) fn refused(self, reason: Reason) -> Copy {
+        let refused = Some(reason);
         Copy { refused, ..self }
+    }
+
+    /// The same, of which its dead-letter header says that it was sent there.
+    pub(crate) fn sent_to(self, queue: Name, queue_manager: Name) -> Copy {
+        let sent_to = Some((queue, queue_manager));
+        Copy { sent_to, ..self }
     }
 
     /// A place on its queue.
@@ -126,7 +138,10 @@ impl Copy {
         if reason == Reason::Q_DELETED && self.subscription.is_some_and(gone) {
             return Ok(None);
         }
-        let dead = self.dead_letter.then(|| dead_letter(qm, routed, reason));
+        let to = self.sent_to.unwrap_or((routed.queue.name, Name::default()));
+        let dead = self
+            .dead_letter
+            .then(|| dead_letter(qm, routed, to, reason));
         match (dead.flatten(), self.must) {
             (None, Some(reason)) => Err(reason),
             (dead, _) => Ok(dead),
@@ -321,12 +336,13 @@ impl Distribution {
 fn dead_letter(
     qm: &Arc<Inner>,
     routed: &RoutedMessage,
+    to: (Name, Name),
     reason: Reason,
 ) -> Option<(RoutedMessage, Reservation)> {
     let undelivered = Report {
         md: routed.message.md.clone(),
         data: routed.message.data.clone(),
-        to: (routed.queue.name, Default::default()),
+        to,
     };
     let dead = undelivered.dead_letter(qm, reason).ok()?;
     let place = Reservation::at_once(&dead).ok()?;

@@ -6,6 +6,7 @@
 //! Invariants:
 //! * Who gets it is decided once, when the call begins: those who subscribe later do not. Whoever has gone before there
 //!   is a place for his copy gets none, and nobody fails or is told for his sake.
+//! * Whose queue is not there is as one whose queue takes nothing: his copy goes to the dead-letter queue, where it may.
 //! * No publication is in a group or a segment (messages manual, "2417 MQRC_MSG_NOT_ALLOWED_IN_GROUP").
 //! * All copies are put at once (`distribute`), and what is retained of it with them.
 
@@ -76,10 +77,43 @@ pub(super) struct Addressed {
     pub(super) routed: RoutedMessage,
     subscription: Arc<Subscription>,
     remote: bool,
-    /// An alias on its way forbids it.
-    pub(super) inhibited: bool,
+    refused: Option<Refused>,
     /// It has to be delivered if what is durable has to be.
     durable: bool,
+}
+
+/// Why a copy cannot have a place where it goes.
+enum Refused {
+    /// An alias on its way forbids it.
+    Inhibited,
+    /// There is no queue of its subscription's, for this reason; what it is addressed to is the dead-letter queue.
+    Nowhere(Reason),
+}
+
+impl Addressed {
+    fn is_sent_nowhere(&self) -> bool {
+        matches!(self.refused, Some(Refused::Nowhere(_)))
+    }
+
+    /// The copy that is distributed, and what it is for; as [`Copy::new`].
+    pub(super) fn into_copy(
+        self,
+        must: Option<Reason>,
+        dead_letter: bool,
+    ) -> (Copy, Arc<Subscription>, bool) {
+        let subscription = self.subscription;
+        let copy = Copy::new(self.routed, subscription.id, must, dead_letter);
+        let copy = match self.refused {
+            None => copy,
+            Some(Refused::Inhibited) => copy.refused(Reason::PUT_INHIBITED),
+            Some(Refused::Nowhere(reason)) => {
+                let destination = &subscription.destination;
+                copy.refused(reason)
+                    .sent_to(destination.queue, destination.queue_manager)
+            }
+        };
+        (copy, subscription, self.remote)
+    }
 }
 
 /// How a subscription's messages go.
@@ -102,28 +136,31 @@ impl Way {
     }
 }
 
-/// Where a subscription's messages go. `None`: nowhere, for its queue is not there.
+/// Where a subscription's messages go.
 ///
 /// An alias can be made, or made to lead elsewhere, after it was decided that the subscription may send there: none leads to a queue
 /// whose messages are taken at their word.
-fn way(qm: &Inner, subscription: &Subscription) -> Option<Way> {
+///
+/// # Errors
+/// Why there is no queue that they could go to: that of an MQOPEN of its destination.
+fn way(qm: &Inner, subscription: &Subscription) -> Result<Way, Reason> {
     let destination = &subscription.destination;
     if let Some(queue) = destination.found() {
         if !queue.lock().deleted {
-            return Some(Way::to(queue));
+            return Ok(Way::to(queue));
         }
         destination.set_found(None);
     }
-    let resolved = resolve(qm, &destination.queue, &destination.queue_manager);
-    match resolved.ok()?.ok()?.target {
+    let resolved = resolve(qm, &destination.queue, &destination.queue_manager)?;
+    match resolved.map_err(|_model| Reason::Q_TYPE_ERROR)?.target {
         Target::Queue { queue, alias } => {
             if alias.is_none() {
                 destination.set_found(Some(queue.clone()));
             } else if is_taken_at_its_word(&queue.name.text()) {
-                return None;
+                return Err(Reason::NOT_AUTHORIZED);
             }
             let way = Way::to(queue);
-            Some(Way { alias, ..way })
+            Ok(Way { alias, ..way })
         }
         Target::Remote {
             transmission,
@@ -131,16 +168,17 @@ fn way(qm: &Inner, subscription: &Subscription) -> Option<Way> {
             queue_manager,
             alias,
             ..
-        } => Some(Way {
+        } => Ok(Way {
             queue: transmission,
             remote: Some((queue, queue_manager)),
             alias,
         }),
-        Target::Topic(_) | Target::Qmgr | Target::Definition => None,
+        Target::Topic(_) | Target::Qmgr | Target::Definition => Err(Reason::Q_TYPE_ERROR),
     }
 }
 
-/// A copy for a subscription; none: its queue is not there. `md`, `expires`: the publication's; `number`: of its MsgId.
+/// A copy for a subscription; none: its queue is not there, and no dead-letter queue either. `md`, `expires`: the
+/// publication's; `number`: of its MsgId.
 pub(super) fn address(
     qm: &Inner,
     (md, expires): (&Md, i64),
@@ -148,11 +186,18 @@ pub(super) fn address(
     subscription: &Arc<Subscription>,
     number: u64,
 ) -> Option<Addressed> {
+    let (way, nowhere) = match way(qm, subscription) {
+        Ok(way) => (way, None),
+        Err(reason) => {
+            let name = &qm.catalogue.qmgr().dead_letter_q;
+            (Way::to(qm.catalogue.local_queue(name)?), Some(reason))
+        }
+    };
     let Way {
         queue,
         remote,
         alias,
-    } = way(qm, subscription)?;
+    } = way;
     let (form, data) = forms.of(subscription);
     let attributes = queue.attributes();
     let new_id = qm.new_msg_id(number);
@@ -171,13 +216,18 @@ pub(super) fn address(
             (md, data, form)
         }
     };
+    let inhibited = alias.is_some_and(|alias| alias.put_inhibited());
+    let refused = match nowhere {
+        Some(reason) => Some(Refused::Nowhere(reason)),
+        None => inhibited.then_some(Refused::Inhibited),
+    };
     Some(Addressed {
         form,
         routed: RoutedMessage::sharing(queue, md, data, expires),
         subscription: subscription.clone(),
         remote: remote.is_some(),
         durable: subscription.durable,
-        inhibited: alias.is_some_and(|alias| alias.put_inhibited()),
+        refused,
     })
 }
 
@@ -305,9 +355,11 @@ impl SessionInner {
         for (subscription, number) in subscribers.iter().zip(first..) {
             let of = (&publishing.md, publishing.expires);
             let durable = subscription.durable || durable.contains(&subscription.id);
+            let gone = || self.qm.topics.found(&subscription.id).is_none();
             match address(&self.qm, of, &mut forms, subscription, number) {
+                Some(copy) if copy.is_sent_nowhere() && gone() => {}
                 Some(copy) => copies.push(Addressed { durable, ..copy }),
-                None if self.qm.topics.found(&subscription.id).is_none() => {}
+                None if gone() => {}
                 None if rule.demands(durable) => {
                     return Err(Reason::PUBLICATION_FAILURE);
                 }
@@ -369,10 +421,9 @@ impl SessionInner {
             let demanded = rule.demands(copy.durable);
             let must = demanded.then_some(Reason::PUBLICATION_FAILURE);
             let dead_letter = publishing.rules.use_dead_letter_q;
-            let inhibited = copy.inhibited.then_some(Reason::PUT_INHIBITED);
-            let id = copy.subscription.id;
-            copies.push(Copy::new(copy.routed, id, must, dead_letter).refused(inhibited));
-            owners.push((copy.subscription, copy.remote));
+            let (copy, subscription, remote) = copy.into_copy(must, dead_letter);
+            copies.push(copy);
+            owners.push((subscription, remote));
         }
         // In a unit of work nobody waits for what it will be; it is given up here, where no lock is held.
         let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;

@@ -28,7 +28,7 @@ const BYTES: usize = 1 << 20;
 /// A copy of a retained publication for a subscription. `None`: it does not want it.
 ///
 /// # Errors
-/// 2526 its queue is not there.
+/// 2526 its queue is not there, and no dead-letter queue either.
 fn copy_for(
     qm: &Inner,
     to: &Arc<Subscription>,
@@ -50,9 +50,8 @@ fn copy_for(
     let copy = address(qm, of, &mut forms, to, qm.next_seq());
     let copy = copy.ok_or(Reason::RETAINED_NOT_DELIVERED)?;
     let must = Some(Reason::RETAINED_NOT_DELIVERED);
-    let inhibited = copy.inhibited.then_some(Reason::PUT_INHIBITED);
-    let copy = Copy::new(copy.routed, to.id, must, rules.use_dead_letter_q);
-    Ok(Some(copy.refused(inhibited)))
+    let (copy, ..) = copy.into_copy(must, rules.use_dead_letter_q);
+    Ok(Some(copy))
 }
 
 fn is_selected(to: &Subscription, retained: &Message, form: &Form) -> bool {
