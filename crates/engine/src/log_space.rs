@@ -2,7 +2,8 @@
 //!
 //! Invariants: whoever appends to the log looks at two marks and takes no lock; a mark that was met is met once, until
 //! whoever has acted sets the next one. What is wanted stays wanted until it is taken. Where a full disk lets no
-//! checkpoint through, room is not made again at once: whoever waits asks at once, and each attempt writes an image.
+//! checkpoint through, room is not made again at once: whoever waits asks at once, and each attempt writes an image. At most an
+//! eleventh of a processor's time goes into attempts that are in vain, unless one takes longer than a tenth of a second.
 
 use std::sync::Arc;
 
@@ -11,8 +12,11 @@ use posthaste_recovery_log::Lsn;
 
 use crate::signal::Signal;
 
-/// Nanoseconds from an attempt to make room that was in vain to the next.
+/// Nanoseconds from an attempt to make room that was in vain to the next, at least and at most.
 const VAIN_NANOS: u64 = 10_000_000;
+const MOST_VAIN_NANOS: u64 = 1_000_000_000;
+/// So many times as long as an attempt took: with very many definitions it takes long, and the processors are for others.
+const PAUSE: u64 = 10;
 
 /// See the head of this file.
 pub(crate) struct LogSpace {
@@ -88,9 +92,11 @@ impl LogSpace {
         self.put_off(now).is_none() && self.room_wanted.swap(false, Ordering::AcqRel)
     }
 
-    /// No checkpoint could be written.
-    pub(crate) fn made_in_vain(&self, now: u64) {
-        self.not_before.store(now + VAIN_NANOS, Ordering::Relaxed);
+    /// No checkpoint could be written: the attempt began and ended at these moments of the monotonic clock.
+    pub(crate) fn made_in_vain(&self, began: u64, now: u64) {
+        let pause = now.saturating_sub(began).saturating_mul(PAUSE);
+        let again = now + pause.clamp(VAIN_NANOS, MOST_VAIN_NANOS);
+        self.not_before.store(again, Ordering::Relaxed);
     }
 
     /// When room may be made again, if that is not yet.
@@ -114,13 +120,25 @@ mod tests {
         let space = LogSpace::new(Arc::default());
         space.want_room();
         assert!(space.take_room_wanted(5));
-        space.made_in_vain(5);
+        space.made_in_vain(5, 5);
         space.want_room();
         let again = 5 + VAIN_NANOS;
         assert!(!space.take_room_wanted(again - 1));
         assert_eq!(space.put_off(again - 1), Some(again));
         assert_eq!(space.put_off(again), None);
         assert!(space.take_room_wanted(again), "it is still wanted");
+    }
+
+    #[test]
+    fn attempts_that_take_long_are_made_more_seldom() {
+        let space = LogSpace::new(Arc::default());
+        space.made_in_vain(1_000, 50_001_000);
+        assert_eq!(space.put_off(50_001_000), Some(550_001_000));
+        space.made_in_vain(0, 5_000_000_000);
+        assert_eq!(space.put_off(5_000_000_000), Some(6_000_000_000));
+        // A clock that went back is not to keep anybody waiting.
+        space.made_in_vain(500, 400);
+        assert_eq!(space.put_off(400), Some(400 + VAIN_NANOS));
     }
 
     #[test]

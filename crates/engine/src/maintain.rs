@@ -50,6 +50,7 @@ impl Inner {
 
     /// Makes room in the log: checkpoints, then the oldest unit of work.
     async fn make_room(self: &Arc<Self>, connections: &Connections) -> Result<(), Stop> {
+        let began = self.env.clock.monotonic();
         self.settle().await;
         let mut saved = self.checkpoint_now(false).await?;
         self.tell_holder(connections);
@@ -67,7 +68,8 @@ impl Inner {
             saved = self.checkpoint_now(false).await? && self.checkpoint_now(false).await?;
         }
         if !saved {
-            self.log_space.made_in_vain(self.env.clock.monotonic());
+            let now = self.env.clock.monotonic();
+            self.log_space.made_in_vain(began, now);
         }
         self.alerts.log_space(&self.log, self.clock.now());
         Ok(())
