@@ -12,16 +12,16 @@
 //! * Counts grow only when the command server ends or begins again, so they are looked at when it begins.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use posthaste_command::{ObjectKind, hex};
+use posthaste_command::ObjectKind;
 use posthaste_engine::{COMMAND_QUEUE, Operator, QueueManager, Session, put_stamp};
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{ByteOrder, Chars, Dlh, Gmo, Hobj, Md, Name, Od, Pmo, PointerSize, Reason};
+use posthaste_mqi::{
+    ByteOrder, Chars, Dlh, Gmo, Hobj, LONGEST_MESSAGE, Md, Name, Od, Pmo, PointerSize, Reason, hex,
+};
 
 /// So often a request may be backed out: once may be an immediate end, twice an end and a disk that fails. Three times in a row
 /// the one request that is then being carried out is to blame.
 const MOST_BACKOUTS: i32 = 3;
-/// The longest message that there can be.
-const LONGEST: usize = 104_857_600;
 
 /// The requests that may be carried out.
 pub(crate) fn fit_requests() -> Od {
@@ -58,7 +58,7 @@ pub(crate) async fn give_up(
             match_options: MQMO_NONE,
             ..Gmo::default()
         };
-        let data = match session.get(queue, &mut md, &mut gmo, LONGEST).await {
+        let data = match session.get(queue, &mut md, &mut gmo, LONGEST_MESSAGE).await {
             Ok(got) => got.value.data,
             Err(Reason::NO_MSG_AVAILABLE) => break,
             Err(reason) => return Err(reason),

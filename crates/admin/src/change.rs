@@ -1,13 +1,13 @@
 //! Changes of definitions and queues: what is said when one was made, and when it was not.
 
 use posthaste_command::{
-    Attrs, Deletion, ObjectKind, Reply, attributes, by_selector, hex, is_chlauth, shown,
+    Attrs, Deletion, ObjectKind, Reply, attributes, by_selector, is_chlauth, shown,
 };
 use posthaste_engine::{
     ChangeError, ChlAuthError, Held, HeldBy, Holder, NewDefinition, NoEntity, QueueManager,
 };
-use posthaste_mqi::Reason;
 use posthaste_mqi::constants::MQCA_TOPIC_STRING;
+use posthaste_mqi::{Reason, hex};
 
 use crate::transport_security;
 

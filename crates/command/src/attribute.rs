@@ -5,6 +5,7 @@
 use crate::kinds::ObjectKind;
 use crate::value::{Date, Time, Value, Words, printable};
 use posthaste_mqi::constants::families;
+use posthaste_mqi::hex;
 
 /// What an attribute may hold, and how MQSC writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -313,11 +314,6 @@ impl Attribute {
             _ => false,
         }
     }
-}
-
-/// Bytes as they are shown.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
 /// The bytes that hexadecimal digits stand for.

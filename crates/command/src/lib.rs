@@ -30,7 +30,7 @@ mod statuses;
 mod table;
 mod value;
 
-pub use attribute::{Attribute, DefaultValue, Effect, Set, ValueKind, hex, shown};
+pub use attribute::{Attribute, DefaultValue, Effect, Set, ValueKind, shown};
 pub use attrs::Attrs;
 pub use authority::{AuthorityCommand, COMPONENT, Matching, RecordName};
 pub use authority_changes::authority_changes;

@@ -45,5 +45,9 @@ pub use structures::{
     ResponseRecord, Rfh2, Sd, Sro, Sts, Tm, Tmc2, Xqh,
 };
 
+pub use text::hex;
 pub use verbs::{Done, Got, Inquired, Mqi, Subscribed, Verb};
 pub use xa::Xid;
+
+/// Bytes of the longest message that there can be (MAXMSGL of a queue manager, at most).
+pub const LONGEST_MESSAGE: usize = 104_857_600;

@@ -11,6 +11,11 @@
 use crate::ByteOrder;
 use crate::constants::{MQCCSI_APPL, MQCCSI_Q_MGR};
 
+/// Identifiers and other bytes as they are shown: two hexadecimal digits each, in capitals.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
+}
+
 /// UTF-8.
 pub(crate) const UTF_8: i32 = 1208;
 const ISO_8859_1: i32 = 819;

@@ -3,6 +3,8 @@
 //!
 //! Invariant: no part of an identifier is longer than 64 bytes.
 
+use crate::text::hex;
+
 /// The longest parts of an identifier.
 const MOST: usize = 64;
 
@@ -110,7 +112,6 @@ impl Xid {
 /// As MQ shows it (EXTURID): format, global transaction, branch qualifier.
 impl std::fmt::Display for Xid {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let hex = |bytes: &[u8]| -> String { bytes.iter().map(|b| format!("{b:02X}")).collect() };
         let (global, branch) = (hex(&self.global), hex(&self.branch));
         write!(
             f,

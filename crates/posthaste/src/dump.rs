@@ -2,20 +2,10 @@
 
 use std::fmt::Write as _;
 
-use posthaste_mqi::{Chars, Md};
+use posthaste_mqi::{Chars, Md, hex};
 
 /// Bytes of a line of the dump.
 const LINE: usize = 16;
-
-/// Bytes in hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a String does not fail.
-        let _ = write!(out, "{byte:02X}");
-    }
-    out
-}
 
 /// Text that cannot drive a terminal: control characters but tabs become full stops.
 pub(crate) fn printable(bytes: &[u8]) -> String {

@@ -13,7 +13,7 @@ use posthaste_mqi::constants::{
     MQMO_MATCH_CORREL_ID, MQMO_MATCH_MSG_ID, MQMO_NONE, MQOO_FAIL_IF_QUIESCING,
     MQOO_INPUT_AS_Q_DEF,
 };
-use posthaste_mqi::{Gmo, Got, Hobj, Md, Reason};
+use posthaste_mqi::{Gmo, Got, Hobj, Md, Reason, hex};
 use posthaste_perf::measure::Interrupt;
 use posthaste_server::{Exit, Failure};
 
@@ -287,7 +287,7 @@ impl Getter<'_> {
                 self.out.bytes(data)?;
                 self.out.bytes(b"\n")
             }
-            Form::Hex => self.out.line(&crate::dump::hex(data)),
+            Form::Hex => self.out.line(&hex(data)),
         }
     }
 

@@ -13,7 +13,7 @@ use posthaste_mqi::constants::{
     MQPMO_FAIL_IF_QUIESCING, MQPMO_NEW_MSG_ID, MQPMO_NO_SYNCPOINT, MQPMO_SYNC_RESPONSE,
     MQPMO_SYNCPOINT,
 };
-use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo, Reason};
+use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo, Reason, hex};
 use posthaste_perf::measure::Interrupt;
 use posthaste_server::{Exit, Failure};
 
@@ -261,7 +261,7 @@ impl<'a> Putter<'a> {
         self.unheard += u64::from(put.warning == Reason::NO_SUBS_MATCHED);
         self.progress.one();
         if self.args.ids {
-            self.out.line(&crate::dump::hex(&md.msg_id))?;
+            self.out.line(&hex(&md.msg_id))?;
         }
         self.count()
     }

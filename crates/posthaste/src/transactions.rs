@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use posthaste_command::messages;
+use posthaste_mqi::hex;
 use posthaste_server::{
     self as server, DataDir, Decision, Exit, Failure, Home, Outcome, TransactionState,
     TransactionStatus, Undecided, display_stamp, transaction_number,
@@ -43,10 +44,6 @@ fn state(one: &TransactionStatus) -> &'static str {
         TransactionState::Heuristic(Outcome::Committed) => "COMMITTED HEURISTICALLY",
         TransactionState::Heuristic(Outcome::BackedOut) => "BACKED OUT HEURISTICALLY",
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
 impl cli::Transactions {

@@ -8,8 +8,8 @@ use posthaste_engine::{
     Application, ConnectionCounts, ConnectionStatus, HandleStatus, Need, QueueManager, QueueStatus,
     TransactionState, UnitStatus, display_stamp,
 };
-use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
+use posthaste_mqi::{Reason, hex};
 
 use super::{Cells, Request};
 use crate::authority::DISPLAY;
@@ -347,10 +347,8 @@ fn branches_alone(qm: &QueueManager) -> Vec<ConnectionStatus> {
 /// EXTCONN: what the identifiers of all connections to a queue manager begin with.
 fn external_connection(qm: &QueueManager) -> String {
     let name = qm.name().bytes().chain(std::iter::repeat(b' '));
-    let digits = name.take(12).map(|byte| format!("{byte:02X}"));
-    std::iter::once("414D5143".to_owned())
-        .chain(digits)
-        .collect()
+    let id: Vec<u8> = b"AMQC".iter().copied().chain(name.take(12)).collect();
+    hex(&id)
 }
 
 /// CONN, EXTCONN and TYPE: which connection it is.

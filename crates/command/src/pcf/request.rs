@@ -6,15 +6,15 @@
 use std::collections::BTreeMap;
 use std::mem::{Discriminant, discriminant};
 
-use posthaste_mqi::Reason;
 use posthaste_mqi::constants as mq;
+use posthaste_mqi::{Reason, hex};
 
 use super::authority;
 use super::commands::{Form, PcfCommand, Subject, quoted};
 use super::refusal::{Refusal, refused, refused_selector, twice, unknown};
 use super::text::CommandText;
 use super::{Message, Parameter, PcfError, Value, byte_order, whole};
-use crate::attribute::{Attribute, ValueKind, hex, shown};
+use crate::attribute::{Attribute, ValueKind, shown};
 use crate::command::DisplayType;
 use crate::kinds::ObjectKind;
 use crate::statuses::{choice, status_rows};

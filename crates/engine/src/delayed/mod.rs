@@ -15,7 +15,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use posthaste_env::sync::atomic::Ordering;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
+use posthaste_mqi::{Gmo, Hobj, LONGEST_MESSAGE, Md, Name, Od, Pmo, Reason};
 
 use crate::catalogue::DELAY_QUEUE;
 use crate::consume::selection::{seq_of, token_of};
@@ -51,9 +51,6 @@ impl Inner {
         self.delay_queue().map_or(0, |queue| queue.lock().depth())
     }
 }
-
-/// Bytes of the longest message (MAXMSGL of a queue manager).
-const LONGEST_MESSAGE: usize = 104_857_600;
 
 /// At work on the staging queue.
 struct Delivering {

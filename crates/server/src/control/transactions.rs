@@ -3,12 +3,11 @@
 //! Invariants: what is written is read again as it was; what cannot be read is not taken for something else. A decision is that
 //! of the user whose process asks for it, by the kernel's word.
 
-use std::fmt::Write as _;
 use std::io;
 
 use posthaste_admin::{Admin, Decision, Undecided};
 use posthaste_engine::{Outcome, TransactionState, TransactionStatus};
-use posthaste_mqi::Xid;
+use posthaste_mqi::{Xid, hex};
 use tokio::io::AsyncWriteExt;
 
 use super::commands::issuer;
@@ -60,14 +59,10 @@ fn read_list(word: &str) -> Vec<String> {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn shown(bytes: &[u8]) -> String {
     match bytes.is_empty() {
         true => NOTHING.to_owned(),
-        false => bytes.iter().fold(String::new(), |mut text, byte| {
-            // Writing to a string does not fail.
-            let _ = write!(text, "{byte:02X}");
-            text
-        }),
+        false => hex(bytes),
     }
 }
 
@@ -88,8 +83,8 @@ fn line(one: &TransactionStatus) -> String {
         Some(xid) => format!(
             "{} {} {}",
             xid.format_id(),
-            hex(xid.global()),
-            hex(xid.branch())
+            shown(xid.global()),
+            shown(xid.branch())
         ),
     };
     let connections: Vec<String> = one.connections.iter().map(u64::to_string).collect();
