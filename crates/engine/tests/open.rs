@@ -721,15 +721,16 @@ fn a_reply_to_queue_is_what_a_remote_definition_makes_of_it_while_there_is_one()
     assert_eq!(reply_to(&w), here);
 }
 
-/// Read ahead is off where a handle browses and gets, whatever the queue says (manual: "MQGET options and read ahead").
+/// Read ahead is off where a handle browses, whatever the queue says: what is on its way when MQGMO_BROWSE_FIRST is asked for
+/// cannot be called back (manual: "MQGET options and read ahead").
 #[test]
-fn who_browses_and_gets_is_sent_nothing_ahead() {
+fn who_browses_is_sent_nothing_ahead() {
     let w = World::light();
     w.run("DEFINE QLOCAL(Q) DEFREADA(YES)");
     let s = w.connect();
     for (options, expected) in [
         (MQOO_INPUT_SHARED, MQREADA_YES),
-        (MQOO_BROWSE, MQREADA_YES),
+        (MQOO_BROWSE, MQREADA_DISABLED),
         (MQOO_BROWSE | MQOO_INPUT_AS_Q_DEF, MQREADA_DISABLED),
         (MQOO_BROWSE | MQOO_INPUT_EXCLUSIVE, MQREADA_DISABLED),
     ] {

@@ -314,32 +314,70 @@ fn a_dead_letter_is_without() {
     assert_eq!(&got.data[used..], TEXT.as_bytes());
 }
 
-/// A publication is in the log as a whole: it has no more beside its data than a part of that, whatever its subscribers' user data are.
+/// A publication is in the log as a whole: subscribers' user data are no more than a part of that, whatever they are.
 #[test]
 fn user_data_of_many_subscribers_are_said_up_to_a_limit() {
-    let w = World::light();
-    w.run("DEFINE QLOCAL(Q)");
-    // 51 KB each, escaped: 21 of them are a megabyte.
-    let user_data = |n: usize| format!("{n:02}{}", "&".repeat(10_000));
-    for n in 0..40 {
-        let user_data = user_data(n);
-        w.run(&format!(
-            "DEFINE SUB(S{n:02}) TOPICSTR('t') DEST(Q) USERDATA('{user_data}') DESTCORL('{n:048}')"
-        ));
-    }
-    publish(&w, text(1), 0, TEXT.as_bytes());
-    let s = w.connect();
-    let h = open(&s, "Q", MQOO_INPUT_SHARED);
-    let mut with_it = 0;
-    for _ in 0..40 {
-        let options = gmo(MQGMO_PROPERTIES_FORCE_MQRFH2);
-        let got = take(&s, h, Md::default(), options, 100_000).unwrap();
-        let (header, behind) = taken_apart(&got);
-        assert_eq!(behind, TEXT.as_bytes());
-        match header.folders[0].contains("<Sud>") {
-            true => with_it += 1,
-            false => assert_eq!(header.folders, ["<mqps><Top>t</Top></mqps>"]),
+    // 50 KB each, escaped: 21 of them are a megabyte, and 168 are eight.
+    let user_data = |n: usize| format!("{n:03}{}", "&".repeat(10_000));
+    for (options, count, said) in [("", 40, 21), ("PSPROP(RFH2)", 180, 168)] {
+        let w = World::light();
+        w.run("DEFINE QLOCAL(Q)");
+        for n in 0..count {
+            let user_data = user_data(n);
+            w.run(&format!(
+                "DEFINE SUB(S{n:03}) TOPICSTR('t') DEST(Q) USERDATA('{user_data}') DESTCORL('{n:048}') {options}"
+            ));
         }
+        publish(&w, text(NOT_PERSISTENT), 0, TEXT.as_bytes());
+        let s = w.connect();
+        let h = open(&s, "Q", MQOO_INPUT_SHARED);
+        let mut with_it = 0;
+        for _ in 0..count {
+            let options = gmo(MQGMO_PROPERTIES_FORCE_MQRFH2);
+            let got = take(&s, h, Md::default(), options, 100_000).unwrap();
+            let (header, behind) = taken_apart(&got);
+            assert_eq!(behind, TEXT.as_bytes());
+            match header.folders[0].contains("<Sud>") {
+                true => with_it += 1,
+                false => assert_eq!(header.folders, ["<mqps><Top>t</Top></mqps>"]),
+            }
+        }
+        assert_eq!(with_it, said, "{options}");
     }
-    assert_eq!(with_it, 21);
+}
+
+/// Encoding and CodedCharSetId of a header that is put in front of data say how that header is written.
+#[test]
+fn a_header_can_be_read_whatever_the_publisher_says_of_the_data() {
+    let w = World::light();
+    subscribed(&w, "BESIDE", "");
+    subscribed(&w, "HEADER", "PSPROP(RFH2)");
+    for (encoding, coded_char_set_id, expected) in [
+        (0, 1208, (MQENC_NATIVE, 1208)),
+        (MQENC_DECIMAL_NORMAL, 500, (MQENC_NATIVE, 1208)),
+        (MQENC_INTEGER_NORMAL, 500, (MQENC_INTEGER_NORMAL, 1208)),
+        (MQENC_INTEGER_NORMAL, 819, (MQENC_INTEGER_NORMAL, 819)),
+    ] {
+        let sent = Md {
+            encoding,
+            coded_char_set_id,
+            ..text(PERSISTENT)
+        };
+        publish(&w, sent, MQPMO_RETAIN, TEXT.as_bytes());
+        w.run("DEFINE QLOCAL(LATER)\nDEFINE SUB(LATER) TOPICSTR('t') DEST(LATER) PSPROP(RFH2)");
+        let s = w.connect();
+        for queue in ["BESIDE", "HEADER", "LATER"] {
+            let h = open(&s, queue, MQOO_INPUT_SHARED);
+            let got = next(&s, h, MQGMO_PROPERTIES_FORCE_MQRFH2).unwrap();
+            let said = (got.md.encoding, got.md.coded_char_set_id);
+            assert_eq!(said, expected, "{queue} {encoding} {coded_char_set_id}");
+            let (header, behind) = taken_apart(&got);
+            assert!(header.folders[0].starts_with("<mqps><Top>t</Top>"));
+            let of_data = (header.format, header.encoding, header.coded_char_set_id);
+            assert_eq!(of_data, (Chars::new("MQSTR"), encoding, coded_char_set_id));
+            assert_eq!(behind, TEXT.as_bytes());
+            close(&s, h, MQCO_NONE).unwrap();
+        }
+        w.run("DELETE SUB(LATER)\nDELETE QLOCAL(LATER) PURGE");
+    }
 }

@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{ByteOrder, Chars, Md, PointerSize, Rfh2};
+use posthaste_mqi::{ByteOrder, Chars, Md, PointerSize, Rfh2, is_ebcdic};
 
 use super::subscription::{PublishProperties, Subscription};
 use crate::message_data::MessageData;
@@ -60,13 +60,14 @@ impl Form {
     }
 
     /// Data behind a header.
-    fn behind(&self, header: &Rfh2, order: ByteOrder, data: &MessageData) -> Form {
+    fn behind(&self, header: &Rfh2, written: Written, data: &MessageData) -> Form {
         let mut head = Vec::with_capacity(256);
-        header.encode(&mut head, order, PointerSize::Four);
+        header.encode(&mut head, written.order, PointerSize::Four);
         Form {
             data: data.behind(&head),
             format: Chars::new(MQFMT_RF_HEADER_2),
-            ..*self
+            encoding: written.encoding,
+            coded_char_set_id: written.coded_char_set_id,
         }
     }
 
@@ -79,30 +80,73 @@ impl Form {
     }
 
     /// Data with one folder more in the header in front of them.
-    fn with_folder(&self, (header, data): &(Rfh2, MessageData), folder: String) -> Form {
-        let mut header = header.clone();
+    fn with_folder(&self, apart: &TakenApart, folder: String) -> Form {
+        let mut header = apart.header.clone();
         header.replace_folder("mqps", folder);
-        self.behind(&header, self.order(), data)
-    }
-
-    fn order(&self) -> ByteOrder {
-        ByteOrder::of_encoding(self.encoding).unwrap_or(ByteOrder::Little)
+        self.behind(&header, apart.written, &apart.data)
     }
 
     /// The header in front of the data, or one of its own, and the data behind it.
-    fn taken_apart(&self) -> (Rfh2, MessageData) {
+    fn taken_apart(&self) -> TakenApart {
+        let new = Written::in_front_of(self.encoding, self.coded_char_set_id);
         let own = (self.format == Chars::new(MQFMT_RF_HEADER_2))
-            .then(|| Rfh2::decode(self.data.front(), self.order(), PointerSize::Four).ok())
+            .then(|| Rfh2::decode(self.data.front(), new.order, PointerSize::Four).ok())
             .flatten();
-        let (header, used) = own.unwrap_or_else(|| (self.header(), 0));
-        (header, self.data.after(used))
+        match own {
+            Some((header, used)) => TakenApart {
+                header,
+                data: self.data.after(used),
+                written: Written {
+                    coded_char_set_id: self.coded_char_set_id,
+                    ..new
+                },
+            },
+            None => TakenApart {
+                header: self.header(),
+                data: self.data.clone(),
+                written: new,
+            },
+        }
     }
 
     /// The form in which a publication is retained: as it is, behind a header of its own that says what it is about.
     pub(crate) fn retained(&self, topic: &str) -> Form {
         let mut header = self.header();
         header.replace_folder("mqps", folder(topic, "", true));
-        self.behind(&header, self.order(), &self.data)
+        let written = Written::in_front_of(self.encoding, self.coded_char_set_id);
+        self.behind(&header, written, &self.data)
+    }
+}
+
+/// A header, and the data behind it.
+struct TakenApart {
+    header: Rfh2,
+    data: MessageData,
+    written: Written,
+}
+
+/// How a header in front of data is written, as the descriptor says it.
+#[derive(Clone, Copy)]
+pub(crate) struct Written {
+    pub(crate) encoding: i32,
+    pub(crate) coded_char_set_id: i32,
+    pub(crate) order: ByteOrder,
+}
+
+impl Written {
+    /// A header of ours in front of data in this encoding and character set: as they are, but where no header could be read so. An
+    /// encoding may say nothing of integers, and our headers' text is not in EBCDIC.
+    pub(crate) fn in_front_of(encoding: i32, coded_char_set_id: i32) -> Written {
+        let (encoding, order) = match ByteOrder::of_encoding(encoding) {
+            Some(order) => (encoding, order),
+            None => (MQENC_NATIVE, ByteOrder::Little),
+        };
+        let is_ebcdic = u16::try_from(coded_char_set_id).is_ok_and(is_ebcdic);
+        Written {
+            encoding,
+            coded_char_set_id: if is_ebcdic { UTF_8 } else { coded_char_set_id },
+            order,
+        }
     }
 }
 
@@ -187,18 +231,18 @@ pub(crate) struct Forms<'a> {
     /// It begins with an MQRFH2.
     has_header: bool,
     /// Its header and what is behind it, once they are needed: all forms share that.
-    taken_apart: Option<(Rfh2, MessageData)>,
+    taken_apart: Option<TakenApart>,
     with_folder: Vec<Form>,
     /// Which of those it is, by where the folder is, and the user data in it; first, of those without.
     without_user_data: [Option<usize>; 2],
     by_user_data: [BTreeMap<String, usize>; 2],
-    /// Bytes of folders beside the data that say user data.
-    beside: usize,
+    /// Bytes that were made for user data, by where the folder is: of folders, or of headers that have one.
+    made: [usize; 2],
 }
 
-/// Bytes of folders beside the data that one publication may have for its subscribers' user data: it is in the log as a whole. Who
-/// comes behind them has the topic string alone there.
-const MOST_BESIDE: usize = 1 << 20;
+/// Bytes of folders beside the data, and of headers with them, that one publication may have for its subscribers' user data: it is in
+/// the log as a whole. Who comes behind them has the topic string alone there.
+const MOST: [usize; 2] = [1 << 20, 8 << 20];
 
 impl<'a> Forms<'a> {
     /// `retained`: it was retained, and is sent later.
@@ -212,7 +256,7 @@ impl<'a> Forms<'a> {
             with_folder: Vec::new(),
             without_user_data: [None; 2],
             by_user_data: Default::default(),
-            beside: 0,
+            made: [0; 2],
         }
     }
 
@@ -228,7 +272,7 @@ impl<'a> Forms<'a> {
         let place = usize::from(in_header);
         let own = subscription.user_data.as_str();
         let is_known = self.by_user_data[place].contains_key(own);
-        let user_data = match is_known || in_header || self.beside < MOST_BESIDE {
+        let user_data = match is_known || self.made[place] < MOST[place] {
             true => own,
             false => "",
         };
@@ -257,10 +301,12 @@ impl<'a> Forms<'a> {
             true => {
                 let parts = &mut self.taken_apart;
                 let parts = parts.get_or_insert_with(|| published.taken_apart());
-                published.with_folder(parts, folder)
+                let form = published.with_folder(parts, folder);
+                self.made[1] += form.data.len() - parts.data.len();
+                form
             }
             false => {
-                self.beside += folder.len();
+                self.made[0] += folder.len();
                 published.beside_folder(&folder)
             }
         };

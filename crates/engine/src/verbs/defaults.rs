@@ -13,7 +13,6 @@ use posthaste_mqi::constants::{
 };
 use posthaste_mqi::{Hobj, Md, Od, Reason};
 
-use super::open::INPUT;
 use super::put::Route;
 use crate::handles::{Handle, Target};
 use crate::manager::Inner;
@@ -27,8 +26,8 @@ pub struct Defaults {
     pub persistence: i32,
     /// DEFPRESP.
     pub put_response: i32,
-    /// DEFREADA; of a handle that both browses and gets MQREADA_DISABLED, whatever that is, because what was sent ahead would be
-    /// neither under the cursor nor on the queue (manual: "MQGET options and read ahead").
+    /// DEFREADA; of a handle that browses MQREADA_DISABLED, whatever that is: what was sent ahead would be neither under the cursor
+    /// nor on the queue (manual: "MQGET options and read ahead"), and MQGMO_BROWSE_FIRST could be given what was sent before it.
     pub read_ahead: i32,
     /// PROPCTL.
     pub property_control: i32,
@@ -61,7 +60,7 @@ impl Session {
         Some(Defaults {
             persistence: opened.int(MQIA_DEF_PERSISTENCE),
             put_response: opened.int(MQIA_DEF_PUT_RESPONSE_TYPE),
-            read_ahead: match handle.options & MQOO_BROWSE != 0 && handle.options & INPUT != 0 {
+            read_ahead: match handle.options & MQOO_BROWSE != 0 {
                 true => MQREADA_DISABLED,
                 false => opened.int(MQIA_DEF_READ_AHEAD),
             },

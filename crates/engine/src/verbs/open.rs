@@ -24,7 +24,7 @@ use crate::resolution::{Resolved, ours, resolve};
 use crate::session::{Session, SessionInner};
 use crate::topics::administrative::BASE_TOPIC;
 
-pub(super) const INPUT: i32 = MQOO_INPUT_AS_Q_DEF | MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
+const INPUT: i32 = MQOO_INPUT_AS_Q_DEF | MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE;
 const CONTEXT: i32 = MQOO_PASS_IDENTITY_CONTEXT
     | MQOO_PASS_ALL_CONTEXT
     | MQOO_SET_IDENTITY_CONTEXT

@@ -18,6 +18,7 @@ use posthaste_mqi::{ByteOrder, Chars, Md, PointerSize, Rfh2, is_of_properties};
 use crate::handles::Handle;
 use crate::message::Message;
 use crate::plant::{Bug, planted};
+use crate::topics::publication::Written;
 
 /// Options that say what becomes of properties, of which a get has one or leaves it to the queue.
 pub(super) const OPTIONS: i32 = MQGMO_PROPERTIES_FORCE_MQRFH2
@@ -83,12 +84,14 @@ fn with(message: &Message) -> Option<Message> {
         folders: vec![folder],
         ..Rfh2::default()
     };
-    let order = ByteOrder::of_encoding(md.encoding).unwrap_or(ByteOrder::Little);
+    let written = Written::in_front_of(md.encoding, md.coded_char_set_id);
     let mut head = Vec::with_capacity(256);
-    header.encode(&mut head, order, PointerSize::Four);
+    header.encode(&mut head, written.order, PointerSize::Four);
     Some(Message {
         md: Md {
             format: Chars::new(MQFMT_RF_HEADER_2),
+            encoding: written.encoding,
+            coded_char_set_id: written.coded_char_set_id,
             ..md.clone()
         },
         data: data.behind(&head),
