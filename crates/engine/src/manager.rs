@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
+use posthaste_env::Env;
 use posthaste_env::sync::Mutex;
-use posthaste_env::{Env, Lock};
 use posthaste_mqi::{MsgId, Reason};
 use posthaste_recovery_log::{LogError, RecoveryLog};
 
@@ -21,6 +21,7 @@ use crate::operator::Operator;
 use crate::queue::deleted::DeletedQueues;
 use crate::queue::{Queue, QueueHome};
 use crate::recovery::checkpoint_state::CheckpointState;
+use crate::recovery::restart::Locks;
 use crate::signal::Signal;
 use crate::steady_clock::SteadyClock;
 use crate::stop::Stop;
@@ -37,7 +38,7 @@ pub(crate) struct Inner {
     pub(crate) catalogue: Catalogue,
     pub(crate) home: Arc<QueueHome>,
     /// Keeps other processes off these files.
-    lock: Mutex<Option<Box<dyn Lock>>>,
+    locks: Mutex<Option<Locks>>,
     pub(crate) numbers: Numbers,
     pub(crate) clock: SteadyClock,
     pub(crate) lifecycle: Lifecycle,
@@ -62,7 +63,7 @@ pub(crate) struct Parts {
     pub(crate) operator: Arc<dyn Operator>,
     pub(crate) catalogue: Catalogue,
     pub(crate) home: Arc<QueueHome>,
-    pub(crate) lock: Box<dyn Lock>,
+    pub(crate) locks: Locks,
     pub(crate) numbers: Numbers,
     pub(crate) retired: Vec<Arc<Queue>>,
     pub(crate) units: Units,
@@ -81,7 +82,7 @@ impl Inner {
             operator: parts.operator,
             catalogue: parts.catalogue,
             home: parts.home,
-            lock: Mutex::new(Some(parts.lock)),
+            locks: Mutex::new(Some(parts.locks)),
             numbers: parts.numbers,
             lifecycle: Lifecycle::default(),
             tickets: Tickets::default(),
@@ -113,7 +114,7 @@ impl Inner {
 
     /// Lets other processes have these files.
     pub(crate) fn unlock(&self) {
-        *self.lock.lock() = None;
+        *self.locks.lock() = None;
     }
 
     /// The number of the next message.

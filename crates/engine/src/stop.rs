@@ -3,6 +3,8 @@
 //! A [`Stop`] is final for this run of the queue manager. Its exit code is stable, so that a
 //! supervisor can act on it.
 
+use std::path::PathBuf;
+
 use posthaste_recovery_log::LogError;
 use posthaste_store::StoreError;
 
@@ -60,9 +62,9 @@ pub enum StartError {
         /// What the system said.
         error: std::io::Error,
     },
-    /// Another process has this queue manager's files open.
-    #[error("another process is running this queue manager")]
-    InUse,
+    /// Another process has files of this folder open.
+    #[error("another process is using {}", .0.display())]
+    InUse(PathBuf),
     /// There is already a queue manager in that folder.
     #[error("a queue manager already exists there")]
     AlreadyExists,
@@ -90,7 +92,7 @@ impl StartError {
             StartError::Log(_) => 74,
             StartError::Store(_) => 75,
             StartError::Io { .. } => 76,
-            StartError::InUse => 77,
+            StartError::InUse(_) => 77,
             StartError::AlreadyExists => 8,
             StartError::BadName(_) => 39,
             StartError::Inconsistent(_) => 78,

@@ -138,7 +138,9 @@ impl Failure {
             }
             StartError::Store(store) => Failure::new(exit, "AMQ2025S", &[name, &store.to_string()]),
             StartError::Io { what, error } => Failure::io_on(what, error),
-            StartError::InUse => Failure::new(exit, "AMQ2007E", &[&shown]),
+            StartError::InUse(folder) => {
+                Failure::new(exit, "AMQ2007E", &[&folder.display().to_string()])
+            }
             StartError::AlreadyExists => Failure::new(exit, "AMQ8110E", &[name]),
             StartError::BadName(name) => layout::bad_name(exit, name),
             StartError::Inconsistent(what) => Failure::new(exit, "AMQ2026S", &[name, what]),

@@ -281,6 +281,18 @@ pub(super) const MESSAGES: &[Message] = &[
         "Give each channel TLS: see Security, Three commands to an encrypted queue manager. Then write InsecureListeners=NO into the stanza TCP of qm.ini.",
     ),
     message(
+        "AMQ2051E",
+        "The recovery log in {0} is that of the data folder {1}, and not of {2}.",
+        "LogPath in qm.ini is the same in a copy of a data folder. Two queue managers with one log would destroy each other's messages, also one after the other, so nothing was started or deleted.",
+        "If the second folder is a copy, stop the original, copy its log's folder as well, and set LogPath in the copy's qm.ini. If the first one is the copy, remove it by hand, without its log.",
+    ),
+    message(
+        "AMQ2052E",
+        "Queue manager {0} is not deleted: its data folder {1} is not there, and its log {2} is.",
+        "A disk may not be mounted, or DataPath in mqs.ini may be wrong. Without the log the messages in that folder cannot be recovered.",
+        "Mount the disk, or correct DataPath, and delete the queue manager again. If the folder is lost, remove the log's folder by hand, and delete the queue manager again.",
+    ),
+    message(
         "AMQ2053W",
         "{0} messages {2} were counted in {1} seconds and not written.",
         "So many messages of this number came that the error log would have forgotten everything else. The last one was: {3}",

@@ -11,7 +11,7 @@ use posthaste_recovery_log::Lsn;
 use posthaste_store::ImageWriter;
 
 use super::image::{self, Anchor, Header, SavedObject};
-use super::restart::lock_folder;
+use super::restart::lock_folders;
 use crate::catalogue::{Stored, system_objects};
 use crate::config::{CreateOptions, EngineConfig};
 use crate::names::valid_name;
@@ -75,7 +75,7 @@ impl QueueManager {
         for folder in [&config.data, &queues, &config.log] {
             make_folder(&**disk, folder).map_err(io(format!("making {}", folder.display())))?;
         }
-        let lock = lock_folder(disk, config)?;
+        let locks = lock_folders(disk, config)?;
         let names = disk
             .list(&config.data)
             .map_err(io(format!("reading {}", config.data.display())))?;
@@ -124,7 +124,7 @@ impl QueueManager {
         writer.finish()?;
         let anchor = first_anchor(header.sealed).encode();
         log.advance(log.appended(), &anchor, true)?;
-        drop(lock);
+        drop(locks);
         Ok(numbered.len())
     }
 }

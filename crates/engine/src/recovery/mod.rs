@@ -10,4 +10,4 @@ pub(crate) mod checkpoint_state;
 mod create;
 pub(crate) mod image;
 mod replay;
-mod restart;
+pub(crate) mod restart;

@@ -5,6 +5,7 @@
 //! and repeated at any point.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use posthaste_env::{Disk, Env, Lock, PAGE};
@@ -35,20 +36,33 @@ use crate::room::{Needs, Room};
 use crate::stop::StartError;
 use crate::unit::carried::{self, Row};
 
-/// Takes the lock that keeps a second process off the same files.
-pub(super) fn lock_folder(
+/// What keeps a second process off the same files: a lock in the data folder and one in the log's, which a copy of the data folder
+/// names too.
+pub(crate) struct Locks {
+    _data: Box<dyn Lock>,
+    _log: Box<dyn Lock>,
+}
+
+/// Takes the locks of both folders.
+pub(super) fn lock_folders(
     disk: &Arc<dyn Disk>,
     config: &EngineConfig,
-) -> Result<Box<dyn Lock>, StartError> {
-    disk.lock(&config.data.join("lock")).map_err(|error| {
-        if error.kind() == std::io::ErrorKind::WouldBlock {
-            StartError::InUse
-        } else {
-            StartError::Io {
-                what: format!("locking {}", config.data.display()),
-                error,
+) -> Result<Locks, StartError> {
+    let lock = |folder: &Path| {
+        disk.lock(&folder.join("lock")).map_err(|error| {
+            if error.kind() == std::io::ErrorKind::WouldBlock {
+                StartError::InUse(folder.to_owned())
+            } else {
+                StartError::Io {
+                    what: format!("locking {}", folder.display()),
+                    error,
+                }
             }
-        }
+        })
+    };
+    Ok(Locks {
+        _data: lock(&config.data)?,
+        _log: lock(&config.log)?,
     })
 }
 
@@ -436,7 +450,7 @@ impl QueueManager {
         config: EngineConfig,
         operator: Arc<dyn Operator>,
     ) -> Result<Started, StartError> {
-        let lock = lock_folder(&env.disk, &config)?;
+        let locks = lock_folders(&env.disk, &config)?;
         let mut restart = posthaste_recovery_log::open(env, &config.log, &config.log_config)?;
         let anchor = Anchor::decode(restart.anchor())?;
         let clean = restart.clean();
@@ -484,7 +498,7 @@ impl QueueManager {
             operator,
             catalogue,
             home,
-            lock,
+            locks,
             numbers,
             retired,
             units,

@@ -191,6 +191,100 @@ fn a_queue_manager_that_mqs_ini_has_lost_is_made_known_again() {
     place.serving("QM.1").end();
 }
 
+/// A data folder that was copied names the log of the original: neither is started or deleted at the other's cost, while the
+/// original runs and when it does not.
+#[test]
+fn a_copied_data_folder_does_not_get_the_log_of_the_original() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place
+        .fed("kept\n", "put DEV.QUEUE.1 QM1 --persistent")
+        .good();
+    let copies = place.path().join("copies");
+    let copy = copies.join("QM1");
+    std::fs::create_dir_all(copy.join("run")).unwrap();
+    let copied = outcome(
+        std::process::Command::new("sh")
+            .arg("-c")
+            .arg("cp -a \"$0\"/[!r]* \"$1\" && chmod -R go-rwx \"$1\"")
+            .args([place.home("QM1"), copy.clone()]),
+    );
+    copied.good();
+    let of_copies = |line: &str| place.line(&format!("{line} --data-dir {}", copies.display()));
+    let entry = format!("addmqinf -v Name=QM1 -v DataPath={}", copy.display());
+    of_copies(&entry).good();
+    let try_all = |running: bool| {
+        of_copies("start -ns QM1").failed_with(77, "AMQ2051E");
+        of_copies("check QM1").failed_with(77, "AMQ2051E");
+        of_copies("dltmqm QM1").failed_with(77, if running { "AMQ2007E" } else { "AMQ2051E" });
+    };
+    try_all(true);
+    serving.end();
+    try_all(false);
+    let serving = place.serving("QM1");
+    assert_eq!(place.line("get DEV.QUEUE.1 QM1").good().out, "kept\n");
+    // Where nothing says whose the log is, two processes still have not one log at a time.
+    let log = place.data().join("log/QM1");
+    std::fs::remove_file(log.join("owner")).unwrap();
+    of_copies("start -ns QM1").failed_with(77, "AMQ2007E");
+    of_copies("check QM1").failed_with(77, "AMQ2007E");
+    of_copies("dltmqm QM1").failed_with(77, "AMQ2007E");
+    serving.end();
+    // A copy of the log is the copy's, once it is named.
+    let second = copies.join("log").join("QM1");
+    std::fs::create_dir_all(copies.join("log")).unwrap();
+    outcome(
+        std::process::Command::new("cp")
+            .arg("-a")
+            .args([&log, &second]),
+    )
+    .good();
+    let ini = copy.join("qm.ini");
+    let text = std::fs::read_to_string(&ini).unwrap();
+    let (from, to) = (log.display().to_string(), second.display().to_string());
+    std::fs::write(&ini, text.replace(&from, &to)).unwrap();
+    of_copies("dltmqm QM1").good();
+    assert!(!second.exists() && !copy.exists());
+    place.serving("QM1").end();
+}
+
+/// Where DataPath is wrong, or its disk is not mounted, nothing is deleted: not the log, without which the data are worth nothing.
+#[test]
+fn a_log_whose_data_are_elsewhere_is_not_deleted() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place
+        .fed("kept\n", "put DEV.QUEUE.1 QM1 --persistent")
+        .good();
+    let mqs = place.data().join("mqs.ini");
+    let right = std::fs::read_to_string(&mqs).unwrap();
+    let home = place.home("QM1").display().to_string();
+    let pointed_at = |to: &str| std::fs::write(&mqs, right.replace(&home, to)).unwrap();
+    assert!(right.contains(&home), "{right}");
+    let log = place.data().join("log/QM1");
+    pointed_at("/nowhere/QM1");
+    place.line("dltmqm QM1").failed_with(77, "AMQ2007E");
+    std::fs::write(&mqs, &right).unwrap();
+    serving.end();
+    for elsewhere in ["/nowhere/QM1", "/nowhere"] {
+        pointed_at(elsewhere);
+        place.line("dltmqm QM1").failed_with(76, "AMQ2052E");
+        assert!(log.join("LOG.CTL").exists());
+    }
+    // A folder of another name is there: neither it nor the log is touched.
+    let other = place.path().join("other");
+    std::os::unix::fs::symlink(place.home("QM1"), &other).unwrap();
+    pointed_at(&other.display().to_string());
+    place.line("dltmqm QM1").failed_with(76, "AMQ2008E");
+    assert!(log.join("LOG.CTL").exists());
+    std::fs::write(&mqs, &right).unwrap();
+    let serving = place.serving("QM1");
+    assert_eq!(place.line("get DEV.QUEUE.1 QM1").good().out, "kept\n");
+    serving.end();
+    place.line("dltmqm QM1").good();
+    assert!(!log.exists());
+}
+
 #[test]
 fn the_page_for_the_night_has_every_code_and_only_messages_that_there_are() {
     let page = include_str!("../../../../docs/at-night.md");

@@ -12,6 +12,7 @@ use crate::control;
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
 use crate::layout::Home;
+use crate::lifecycle::log_owner;
 
 /// How often and how long a lock that is held is tried again. Whoever asks for a queue manager's
 /// state holds it for a moment, and so does a process that has just ended.
@@ -47,17 +48,22 @@ impl EngineRun {
         config: &EngineConfig,
         operator: &Arc<dyn Operator>,
     ) -> Result<EngineRun, Failure> {
+        log_owner::check(home, &config.log)?;
         let mut tries = 0;
         let started = loop {
             tries += 1;
             match QueueManager::start(env, config.clone(), Arc::clone(operator)) {
-                Err(StartError::InUse) if tries < TRIES && is_going(home) => {
+                Err(StartError::InUse(_)) if tries < TRIES && is_going(home) => {
                     std::thread::sleep(PAUSE);
                 }
                 other => break other,
             }
         };
         let started = started.map_err(|error| Failure::start(&home.name, &home.folder, &error))?;
+        if let Err(failure) = log_owner::claim(home, &config.log) {
+            // On a full disk, of a queue manager that an earlier release ran: it is noted by a later start.
+            operator.message(failure.id, &failure.inserts);
+        }
         let thread = |error: std::io::Error| Failure::io(&home.folder, &error);
         let writer = drive(env, started.qm.log(), started.writer).map_err(thread)?;
         let qm = started.qm.clone();

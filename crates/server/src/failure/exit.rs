@@ -229,7 +229,7 @@ mod tests {
             assert_eq!(Exit::from_code(stop.exit_code()), Some(exit));
         }
         let starts = [
-            (StartError::InUse, Exit::InUse),
+            (StartError::InUse("/log".into()), Exit::InUse),
             (StartError::AlreadyExists, Exit::Exists),
             (StartError::BadName(String::new()), Exit::BadParameter),
             (StartError::Inconsistent(String::new()), Exit::Inconsistent),

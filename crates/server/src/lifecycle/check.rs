@@ -27,6 +27,7 @@ use crate::failure::exit::Exit;
 use crate::ini::ConfigError;
 use crate::ini::configure::{self, Configured};
 use crate::layout::{DataDir, Home};
+use crate::lifecycle::log_owner;
 use crate::lifecycle::overlay::Overlay;
 
 /// What was found.
@@ -63,13 +64,18 @@ pub fn check(env: &Env, data: &DataDir, home: &Home, messages: bool) -> Findings
         }
     }
     let log = &configured.engine.log;
+    found.faults.extend(log_owner::check(home, log).err());
     if let Err(error) = posthaste_recovery_log::open(env, log, &configured.engine.log_config) {
         found.faults.push(Failure::log(&home.name, &error));
     }
     if !found.faults.is_empty() {
         return found;
     }
-    match env.disk.lock(&home.lock()) {
+    let locks = env.disk.lock(&home.lock()).and_then(|data| {
+        let log = env.disk.lock(&log.join("lock"));
+        log.map(|log| (data, log))
+    });
+    match locks {
         Ok(_held) => {
             if let Err(failure) = try_start(env, home, &configured, messages, &mut found) {
                 found.faults.push(failure);
@@ -78,7 +84,7 @@ pub fn check(env: &Env, data: &DataDir, home: &Home, messages: bool) -> Findings
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
             found.running = control::phase(home).is_ok();
             if !found.running {
-                let path = home.lock().display().to_string();
+                let path = home.folder.display().to_string();
                 let in_use = Failure::new(Exit::InUse, "AMQ2007E", &[&path]);
                 found.faults.push(in_use);
             }

@@ -29,6 +29,7 @@ use crate::layout::registry;
 use crate::layout::{self, DataDir, Home};
 use crate::lifecycle::access::{Access, FirstUsers};
 use crate::lifecycle::ending::LastEnd;
+use crate::lifecycle::log_owner;
 
 /// What to create.
 #[derive(Clone, Debug, Default)]
@@ -310,8 +311,8 @@ pub fn restore_objects(env: &Env, data: &DataDir, home: &Home) -> Result<Restore
     Ok(restored)
 }
 
-/// Removes a folder with everything in it, if it has the queue manager's name.
-fn remove_folder(folder: &Path, name: &str) -> Result<(), Failure> {
+/// Refuses to remove a folder that has not the queue manager's name.
+fn check_folder(folder: &Path, name: &str) -> Result<(), Failure> {
     let own = layout::folder_name(name);
     if folder.file_name() != Some(own.as_ref()) {
         let what = format!("it does not end in {own}, so it is not removed");
@@ -321,6 +322,12 @@ fn remove_folder(folder: &Path, name: &str) -> Result<(), Failure> {
             &[&shown(folder), &what],
         ));
     }
+    Ok(())
+}
+
+/// Removes a folder with everything in it, if it has the queue manager's name.
+fn remove_folder(folder: &Path, name: &str) -> Result<(), Failure> {
+    check_folder(folder, name)?;
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::io(folder, &error)),
         _ => Ok(()),
@@ -342,9 +349,26 @@ pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<(), Failure> {
         Err(error) => return Err(Failure::io(&home.lock(), &error)),
     };
     let log = configured_log(home).unwrap_or_else(|| data.new_log(&home.name, None));
+    let lock_of_log = match env.disk.lock(&log.join("lock")) {
+        Ok(held) => Some(held),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            return Err(Failure::new(Exit::InUse, "AMQ2007E", &[&shown(&log)]));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(Failure::io(&log, &error)),
+    };
+    // The log goes first: where only it is there, the data are elsewhere, as on a disk that is not mounted.
+    if lock.is_none() && lock_of_log.is_some() {
+        let inserts = [&*home.name, &shown(&home.folder), &shown(&log)];
+        return Err(Failure::new(Exit::Unusable, "AMQ2052E", &inserts));
+    }
+    log_owner::check(home, &log)?;
+    for folder in [&log, &home.folder] {
+        check_folder(folder, &home.name)?;
+    }
     remove_folder(&log, &home.name)?;
     remove_folder(&home.folder, &home.name)?;
-    drop(lock);
+    drop((lock, lock_of_log));
     registry::remove(data, &home.name)
 }
 
