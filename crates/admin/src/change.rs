@@ -61,10 +61,11 @@ impl Change<'_> {
                 Reply::failed("AMQ8151E", &name, Reason::OBJECT_TYPE_ERROR)
             }
             ChangeError::InUse(holders) | ChangeError::Uncommitted(holders) => {
-                let mut reply = Reply::failed("AMQ8148E", &name, Reason::OBJECT_IN_USE);
-                for holder in &holders {
-                    name_holder(holder, &mut reply);
-                }
+                self.in_use(&holders, Reason::OBJECT_IN_USE)
+            }
+            ChangeError::NeedsForce(holders) => {
+                let mut reply = self.in_use(&holders, Reason::CCF_OBJECT_OPEN_FORCE);
+                reply.add_message("AMQ2417I", &name);
                 reply
             }
             ChangeError::Fixed(selector) => {
@@ -95,6 +96,15 @@ impl Change<'_> {
             ChangeError::NotForced => Reply::failed("AMQ8145E", &[], Reason::CONNECTION_BROKEN),
             ChangeError::Failed(reason) => self.failed(reason),
         }
+    }
+
+    /// Somebody is in the way: these, as far as they could be found.
+    fn in_use(&self, holders: &[Holder], reason: Reason) -> Reply {
+        let mut reply = Reply::failed("AMQ8148E", &[self.name.to_owned()], reason);
+        for holder in holders {
+            name_holder(holder, &mut reply);
+        }
+        reply
     }
 
     /// Failed as the engine says.
@@ -233,11 +243,22 @@ pub(crate) async fn define(qm: &QueueManager, definition: &NewDefinition<'_>) ->
         Ok(()) => about(name).done(kind.row().message_ids.created),
         // Only what it was to be like can be missing.
         Err(ChangeError::NotFound) => about(like.unwrap_or(name)).refused(ChangeError::NotFound),
+        // A DEFINE has no FORCE.
+        Err(ChangeError::NeedsForce(holders)) => {
+            let mut reply = about(name).in_use(&holders, Reason::CCF_OBJECT_OPEN);
+            reply.add_message("AMQ2417I", &[name.to_owned()]);
+            reply
+        }
         Err(error) => about(name).refused(error),
     }
 }
 
-pub(crate) async fn alter(qm: &QueueManager, kind: ObjectKind, name: &str, attrs: &Attrs) -> Reply {
+pub(crate) async fn alter(
+    qm: &QueueManager,
+    (kind, name): (ObjectKind, &str),
+    attrs: &Attrs,
+    force: bool,
+) -> Reply {
     let change = Change {
         qm,
         kind,
@@ -247,7 +268,7 @@ pub(crate) async fn alter(qm: &QueueManager, kind: ObjectKind, name: &str, attrs
     if let Some(refusal) = transport_security::refusal(name, attrs) {
         return refusal;
     }
-    match qm.alter(kind, name, attrs).await {
+    match qm.alter(kind, name, attrs, force).await {
         Ok(()) => change.done(kind.row().message_ids.changed),
         Err(error) => change.refused(error),
     }

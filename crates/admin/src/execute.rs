@@ -152,8 +152,11 @@ impl Admin {
                 change::define(qm, &definition).await
             }
             Command::Alter {
-                kind, name, attrs, ..
-            } => change::alter(qm, *kind, name, attrs).await,
+                kind,
+                name,
+                attrs,
+                force,
+            } => change::alter(qm, (*kind, name), attrs, *force).await,
             Command::Delete { kind, name, how } => match self.still_active(*kind, name) {
                 Some(refusal) => refusal,
                 None => change::delete(qm, *kind, name, *how).await,

@@ -63,7 +63,7 @@ fn a_definition_is_refused_for_a_reason() {
     let mut asked = Attrs::default();
     asked.set_text(MQCA_PARENT, "CHECK");
     asked.set_text(MQCA_SSL_KEY_REPO_PASSWORD, "secret");
-    let refused = block_on(w.qm().alter(ObjectKind::Qmgr, "", &asked));
+    let refused = block_on(w.qm().alter(ObjectKind::Qmgr, "", &asked, false));
     let Err(ChangeError::NotSupported(mut selectors)) = refused else {
         panic!("{refused:?}");
     };

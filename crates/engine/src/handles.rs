@@ -2,6 +2,8 @@
 //!
 //! Invariants:
 //! * The number of a closed handle is not taken for that of a newer one. A list's number tells that it is one.
+//! * A handle is void from the moment on at which something changes that it came by (`catalogue/last_change.rs`): it can
+//!   only be closed.
 //! * What a handle that is asked for knows of groups is true of the units of work that have ended by then.
 
 use std::sync::Arc;
@@ -10,6 +12,7 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Md, Name, Reason};
 
 use crate::authority_service::Authorised;
+use crate::catalogue::last_change::Changes;
 use crate::catalogue::{Alias, Definition};
 use crate::consume::selection::{Selecting, Selection};
 use crate::group::{GetGroup, GroupGet, GroupPut};
@@ -26,10 +29,16 @@ pub(crate) enum Target {
     Queue {
         queue: Arc<Queue>,
         alias: Option<Arc<Alias>>,
+        /// The queue manager alias that led here.
+        by_manager: Option<Definition>,
     },
     /// A queue elsewhere: messages go to a transmission queue with a header.
     Remote {
         transmission: Arc<Queue>,
+        /// That is the default one, and is meant for no other reason.
+        by_default: bool,
+        /// The queue manager alias that led to a definition here.
+        by_manager: Option<Definition>,
         alias: Option<Arc<Alias>>,
         /// The local definition of the remote queue, if there is one.
         definition: Option<Definition>,
@@ -44,12 +53,47 @@ pub(crate) enum Target {
     Definition,
 }
 
+impl Target {
+    /// The queue manager alias that led here from outside.
+    pub(crate) fn by_manager(&self) -> Option<&Definition> {
+        match self {
+            Target::Queue { by_manager, .. } | Target::Remote { by_manager, .. } => {
+                by_manager.as_ref()
+            }
+            Target::Topic(topic) => topic.by_manager.as_ref(),
+            Target::Qmgr | Target::Definition => None,
+        }
+    }
+
+    /// The same, to which that queue manager alias led.
+    pub(crate) fn led_to_by(mut self, by: Definition) -> Target {
+        match &mut self {
+            Target::Queue { by_manager, .. } | Target::Remote { by_manager, .. } => {
+                *by_manager = Some(by);
+            }
+            Target::Topic(topic) => {
+                let open = OpenTopic {
+                    string: topic.string.clone(),
+                    alias: topic.alias.clone(),
+                    by_manager: Some(by),
+                    published: PublicationCount::default(),
+                };
+                *topic = Arc::new(open);
+            }
+            Target::Qmgr | Target::Definition => {}
+        }
+        self
+    }
+}
+
 /// A topic that is open.
 pub(crate) struct OpenTopic {
     /// The whole topic string.
     pub(crate) string: String,
     /// The alias queue by which it was opened.
     pub(crate) alias: Option<Arc<Alias>>,
+    /// The queue manager alias that led to that.
+    pub(crate) by_manager: Option<Definition>,
     /// What was published by this handle.
     pub(crate) published: PublicationCount,
 }
@@ -77,6 +121,8 @@ pub(crate) struct Handle {
     pub(crate) managed: bool,
     /// That its opener may do what its options say.
     pub(crate) authorised: Authorised,
+    /// The last change before it was opened.
+    pub(crate) last_change: u32,
 }
 
 impl Handle {
@@ -101,6 +147,40 @@ impl Handle {
             created_queue: false,
             managed: false,
             authorised,
+            last_change: 0,
+        }
+    }
+
+    /// Whether it can be gone on with: nothing that it came by has changed.
+    ///
+    /// # Errors
+    /// 2041.
+    pub(crate) fn unchanged(&self, changes: &Changes) -> Result<(), Reason> {
+        if changes.last() == self.last_change {
+            return Ok(());
+        }
+        let is_later =
+            |definition: &Definition| definition.last_change().is_after(self.last_change);
+        let on_the_way = match &self.target {
+            Target::Queue { queue, alias, .. } => {
+                queue.unchanged(alias.as_ref(), self.last_change).is_err()
+            }
+            Target::Remote {
+                transmission,
+                by_default,
+                definition,
+                ..
+            } => {
+                transmission.unchanged(None, self.last_change).is_err()
+                    || definition.as_ref().is_some_and(is_later)
+                    || *by_default && changes.default_route.is_after(self.last_change)
+            }
+            Target::Topic(_) | Target::Qmgr | Target::Definition => false,
+        };
+        let by_manager = self.target.by_manager();
+        match on_the_way || is_later(&self.opened) || by_manager.is_some_and(is_later) {
+            true => Err(Reason::OBJECT_CHANGED),
+            false => Ok(()),
         }
     }
 
@@ -383,6 +463,6 @@ mod tests {
             assert_eq!(handles.entries.capacity(), room, "{handle}");
         }
         let size = size_of::<(u32, Option<Open>)>();
-        assert!(size <= 376, "{size} bytes");
+        assert!(size <= 384, "{size} bytes");
     }
 }

@@ -202,7 +202,9 @@ impl Report {
         let options = MQOO_OUTPUT | MQOO_PASS_IDENTITY_CONTEXT;
         self.user(qm)?.may_open(qm, &resolved, options)?;
         let (alias, queue, md, data) = match resolved.target {
-            Target::Queue { queue, alias } => (alias, queue, self.md.clone(), self.data.clone()),
+            Target::Queue { queue, alias, .. } => {
+                (alias, queue, self.md.clone(), self.data.clone())
+            }
             Target::Remote {
                 transmission,
                 alias,

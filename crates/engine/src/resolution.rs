@@ -10,8 +10,9 @@ use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Name, Reason};
 
+use crate::authority_service::Authorised;
 use crate::catalogue::{Alias, Definition, Runtime};
-use crate::handles::{OpenTopic, Target};
+use crate::handles::{Handle, OpenTopic, Target};
 use crate::manager::Inner;
 use crate::names::valid_name;
 use crate::queue::Queue;
@@ -38,7 +39,11 @@ impl Resolved {
         Resolved {
             q_name: queue.name,
             q_mgr_name: Name::new(&qm.config.name),
-            target: Target::Queue { queue, alias },
+            target: Target::Queue {
+                queue,
+                alias,
+                by_manager: None,
+            },
             opened,
             created_queue: false,
             output_only: false,
@@ -47,6 +52,14 @@ impl Resolved {
 }
 
 impl Resolved {
+    /// A handle on it. `last_change`: the last one before it was resolved.
+    pub(crate) fn handle(self, last_change: u32, options: i32, authorised: Authorised) -> Handle {
+        Handle {
+            last_change,
+            ..Handle::new(self.target, self.opened, options, authorised)
+        }
+    }
+
     /// A topic by its whole topic string.
     ///
     /// # Errors
@@ -60,6 +73,7 @@ impl Resolved {
         let open = OpenTopic {
             string: string.to_owned(),
             alias,
+            by_manager: None,
             published: PublicationCount::default(),
         };
         Ok(Resolved {
@@ -90,23 +104,25 @@ fn transmission(qm: &Inner, name: &str) -> Result<Arc<Queue>, Reason> {
     Ok(queue.clone())
 }
 
-/// The transmission queue to another queue manager: named, or of that name, or the default one.
-fn route(qm: &Inner, q_mgr: &str, named: &str) -> Result<Arc<Queue>, Reason> {
+/// The transmission queue to another queue manager: named, or of that name, or the default one; and whether it is that.
+fn route(qm: &Inner, q_mgr: &str, named: &str) -> Result<(Arc<Queue>, bool), Reason> {
+    let stated = |name| Ok((transmission(qm, name)?, false));
     if !named.is_empty() {
-        return transmission(qm, named);
+        return stated(named);
     }
     if qm.catalogue.queue(q_mgr).is_some() {
-        return transmission(qm, q_mgr);
+        return stated(q_mgr);
     }
     let default = qm.catalogue.qmgr().default_xmit_q.clone();
     if default.is_empty() {
         return Err(Reason::UNKNOWN_REMOTE_Q_MGR);
     }
-    transmission(qm, &default).map_err(|reason| match reason {
+    let queue = transmission(qm, &default).map_err(|reason| match reason {
         Reason::XMIT_Q_TYPE_ERROR => Reason::DEF_XMIT_Q_TYPE_ERROR,
         Reason::XMIT_Q_USAGE_ERROR => Reason::DEF_XMIT_Q_USAGE_ERROR,
         _ => Reason::UNKNOWN_DEF_XMIT_Q,
-    })
+    })?;
+    Ok((queue, true))
 }
 
 fn remote(
@@ -117,10 +133,12 @@ fn remote(
     (queue, q_mgr): (Name, Name),
     named: &str,
 ) -> Result<Resolved, Reason> {
-    let transmission = route(qm, &q_mgr.text(), named)?;
+    let (transmission, by_default) = route(qm, &q_mgr.text(), named)?;
     Ok(Resolved {
         target: Target::Remote {
             transmission,
+            by_default,
+            by_manager: None,
             alias,
             definition,
             queue,
@@ -204,7 +222,10 @@ fn resolve_elsewhere(qm: &Inner, name: &Name, q_mgr: &Name) -> Result<Resolved, 
                 return Err(Reason::UNKNOWN_REMOTE_Q_MGR);
             }
             let mut resolved = if ours(qm, &real) {
-                resolve(qm, name, &Name::default())?.map_err(|_model| Reason::Q_TYPE_ERROR)?
+                let here = resolve(qm, name, &Name::default())?;
+                let mut here = here.map_err(|_model| Reason::Q_TYPE_ERROR)?;
+                here.target = here.target.led_to_by(definition);
+                here
             } else {
                 let named = definition.text(MQCA_XMIT_Q_NAME);
                 remote(qm, definition.clone(), None, None, (*name, real), &named)?
@@ -218,11 +239,13 @@ fn resolve_elsewhere(qm: &Inner, name: &Name, q_mgr: &Name) -> Result<Resolved, 
 
 /// A queue of another queue manager whose transmission queue the name leads to.
 fn by_name(qm: &Inner, name: &Name, q_mgr: &Name) -> Result<Resolved, Reason> {
-    let transmission = route(qm, &q_mgr.text(), "")?;
+    let (transmission, by_default) = route(qm, &q_mgr.text(), "")?;
     let opened = qm.catalogue.queue(&transmission.name.text());
     Ok(Resolved {
         target: Target::Remote {
             transmission,
+            by_default,
+            by_manager: None,
             alias: None,
             definition: None,
             queue: *name,

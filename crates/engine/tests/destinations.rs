@@ -141,7 +141,7 @@ fn an_alias_queue_is_followed_whenever_something_is_published() {
     for (change, at) in [
         ("ALTER QALIAS(A) TARGET(Q1)", 0),
         ("ALTER QALIAS(A) PUT(DISABLED)", 2),
-        ("ALTER QALIAS(A) PUT(ENABLED) TARGET(Q2)", 1),
+        ("ALTER QALIAS(A) PUT(ENABLED) TARGET(Q2) FORCE", 1),
     ] {
         w.run(change);
         expected[at] += 1;

@@ -199,7 +199,10 @@ fn set(world: &World, attributes: &str) {
 async fn store_unchecked(world: &World, selector: i32, value: &str) {
     let mut attrs = Attrs::default();
     attrs.set(selector, Value::Text(value.to_owned()));
-    let altered = world.qm.alter(ObjectKind::SvrConn, "CH", &attrs).await;
+    let altered = world
+        .qm
+        .alter(ObjectKind::SvrConn, "CH", &attrs, false)
+        .await;
     altered.unwrap();
 }
 

@@ -232,7 +232,7 @@ pub(super) const MESSAGES: &[Message] = &[
         "AMQ8148E",
         "Object {0} in use.",
         "Applications have it open, or have uncommitted puts or gets on it; AMQ2403I says which.",
-        "End the applications, and try again. ALTER ... FORCE changes an object that is open.",
+        "End the applications, and try again. ALTER with FORCE changes an object that is open, where AMQ2417I says so.",
     ),
     message(
         "AMQ8149E",

@@ -659,6 +659,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Let the transaction manager decide, or decide in its place (posthaste transactions).",
     ),
     message(
+        "AMQ2417I",
+        "What is asked for matters to who has {0} open, or to its messages: only ALTER ... FORCE does it.",
+        "SHARE becomes NOSHARE while the queue is open for input; USAGE changes while the queue is open or has messages; TARGET or TARGTYPE of an alias, XMITQ of a remote queue, RNAME, RQMNAME or XMITQ of a queue manager alias, or DEFXMITQ changes while somebody has opened something by it.",
+        "End the applications (AMQ2403I names them) and try again, or use ALTER with FORCE: the calls of the applications fail with 2041 (MQRC_OBJECT_CHANGED) then, until they close the queue and open it again. Do not change USAGE while there are messages: those of a transmission queue have a header.",
+    ),
+    message(
         "AMQ2430E",
         "There is no authority record for {0}.",
         "Records are found by profile, type of object and user or group, all three as they were written.",

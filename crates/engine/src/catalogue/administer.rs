@@ -10,9 +10,11 @@ use posthaste_mqi::Chars;
 use posthaste_mqi::constants::MQCACF_SUB_USER_ID;
 use posthaste_recovery_log::Lsn;
 
-use super::holders::holders;
+use super::holders::{Holder, holders, openers};
+use super::impact::Impact;
 use super::subscriptions::likeness;
-use super::{Catalogue, ChangeError, Definition};
+use super::{Catalogue, ChangeError, Definition, May, Runtime};
+use crate::handles::{Handle, Target};
 use crate::manager::Inner;
 use crate::names::can_be_called;
 use crate::queue_manager::QueueManager;
@@ -121,6 +123,48 @@ impl QueueManager {
         }
     }
 
+    /// Whether a definition may become what the attributes say without FORCE: whether nobody has it open in a way that this
+    /// matters to (see the head of `impact`). The caller holds `order`.
+    fn may_become(&self, known: &Definition, after: &Attrs) -> Result<(), ChangeError> {
+        let impact = Impact::of(known.kind(), &known.attrs(), after);
+        let is_alias = |handle: &Handle| handle.opened.is(known);
+        let is_remote = |handle: &Handle| match &handle.target {
+            Target::Remote {
+                definition: Some(by),
+                ..
+            } => by.is(known),
+            target => matches!(target, Target::Definition) && handle.opened.is(known),
+        };
+        let is_by_manager = |handle: &Handle| match &handle.target {
+            Target::Remote {
+                definition: None, ..
+            } => handle.opened.is(known),
+            target => target.by_manager().is_some_and(|by| by.is(known)),
+        };
+        let is_by_default = |handle: &Handle| match handle.target {
+            Target::Remote { by_default, .. } => by_default,
+            _ => false,
+        };
+        let mut found: Vec<Holder> = Vec::new();
+        match known.runtime() {
+            Runtime::Local(queue) if impact.hinders(queue) => {
+                return Err(ChangeError::NeedsForce(holders(self, queue)));
+            }
+            Runtime::Local(_) => {}
+            Runtime::Alias(_) if impact.target => found = openers(self, &is_alias),
+            Runtime::None if impact.transmission => {
+                found = openers(self, &|handle| is_remote(handle) || is_by_manager(handle));
+            }
+            Runtime::None if impact.names => found = openers(self, &is_by_manager),
+            Runtime::None if impact.default_route => found = openers(self, &is_by_default),
+            _ => {}
+        }
+        match found.is_empty() {
+            true => Ok(()),
+            false => Err(ChangeError::NeedsForce(found)),
+        }
+    }
+
     /// Defines an object.
     ///
     /// # Errors
@@ -154,6 +198,11 @@ impl QueueManager {
             attrs,
         };
         let made = self.prepare_subscription(&mut object, replace).await?;
+        let may = |known: &Definition, after: &Attrs| self.may_become(known, after);
+        let replace: Option<May<'_>> = match replace {
+            true => Some(&may),
+            false => None,
+        };
         let define = || inner.catalogue.define(inner, object.clone(), replace);
         let defined = inner.with_log_room(define).await?;
         if let Some(made) = made {
@@ -187,7 +236,8 @@ impl QueueManager {
         })
     }
 
-    /// Changes some attributes of an object; `name` is not looked at where `kind` is the queue manager.
+    /// Changes some attributes of an object; `name` is not looked at where `kind` is the queue manager. `force`: also of one that
+    /// somebody has open in a way that this matters to; his handle is void then.
     ///
     /// # Errors
     /// Why nothing was changed.
@@ -196,6 +246,7 @@ impl QueueManager {
         kind: ObjectKind,
         name: &str,
         attrs: &Attrs,
+        force: bool,
     ) -> Result<(), ChangeError> {
         check_supported(kind, attrs)?;
         let fixed = |row: &&Attribute| row.set == Set::DefineOnly;
@@ -207,7 +258,11 @@ impl QueueManager {
             self.check_new_destination(name, attrs)?;
         }
         let inner = self.inner();
-        let alter = || inner.catalogue.alter(inner, kind, name, attrs);
+        let may = |known: &Definition, after: &Attrs| match force {
+            true => Ok(()),
+            false => self.may_become(known, after),
+        };
+        let alter = || inner.catalogue.alter(inner, kind, name, attrs, &may);
         let end = inner.with_log_room(alter).await?;
         inner.settled(end).await
     }

@@ -6,10 +6,14 @@ use posthaste_command::Attrs;
 use posthaste_env::sync::atomic::{AtomicBool, Ordering};
 use posthaste_mqi::constants::*;
 
+use super::last_change::LastChange;
+
 /// An alias queue: another name for a queue, with inhibitions of its own.
 pub(crate) struct Alias {
     put_inhibited: AtomicBool,
     get_inhibited: AtomicBool,
+    /// It has led elsewhere before.
+    pub(crate) last_change: LastChange,
 }
 
 impl Alias {
@@ -17,6 +21,7 @@ impl Alias {
         let alias = Alias {
             put_inhibited: AtomicBool::new(false),
             get_inhibited: AtomicBool::new(false),
+            last_change: LastChange::default(),
         };
         alias.update(attrs);
         alias

@@ -11,6 +11,7 @@ use posthaste_mqi::constants::*;
 use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
 
 use super::holders::Holder;
+use super::impact::Impact;
 use super::{Catalogue, Definition, Runtime, Stored};
 use crate::authority_service::NoEntity;
 use crate::consume::waiter::Wakes;
@@ -43,6 +44,9 @@ pub enum ChangeError {
     Entity(NoEntity),
     /// Somebody has it open: these, as far as they could be found.
     InUse(Vec<Holder>),
+    /// Somebody has it open in a way, or it has messages, so that only FORCE changes this of it: who, as far as they could be
+    /// found.
+    NeedsForce(Vec<Holder>),
     /// An attribute, by its selector, that an object which there is keeps for ever.
     Fixed(i32),
     /// A topic object is to be about no topic string.
@@ -122,6 +126,9 @@ fn alone_in_its_group(qm: &Inner, subscription: Option<&Subscription>) -> Result
     }
 }
 
+/// Whether a definition may become what the attributes say. It is asked while no definition changes.
+pub(crate) type May<'a> = &'a dyn Fn(&Definition, &Attrs) -> Result<(), ChangeError>;
+
 /// What came of a definition.
 pub(crate) struct Defined {
     pub(crate) definition: Definition,
@@ -132,12 +139,12 @@ pub(crate) struct Defined {
 }
 
 impl Catalogue {
-    /// Defines an object; with `replace`, gives an existing one of the same kind these attributes.
+    /// Defines an object; with `replace`, gives an existing one of the same kind these attributes if it may have them.
     pub(crate) fn define(
         &self,
         qm: &Arc<Inner>,
         object: Object,
-        replace: bool,
+        replace: Option<May<'_>>,
     ) -> Result<Defined, ChangeError> {
         self.define_for(qm, object, replace, None)
     }
@@ -147,14 +154,14 @@ impl Catalogue {
         &self,
         qm: &Arc<Inner>,
         mut object: Object,
-        replace: bool,
+        replace: Option<May<'_>>,
         user: Option<(u64, i64)>,
     ) -> Result<Defined, ChangeError> {
         let order = self.order.lock();
         let mut queue = 0;
         let mut before = None;
         match self.find(object.kind, &object.name) {
-            Some(known) if !replace => return Err(ChangeError::Exists(known.kind())),
+            Some(known) if replace.is_none() => return Err(ChangeError::Exists(known.kind())),
             Some(known) if known.kind() != object.kind => {
                 return Err(ChangeError::WrongKind(known.kind()));
             }
@@ -165,6 +172,9 @@ impl Catalogue {
                     if let Some(created) = attrs.get(selector) {
                         object.attrs.set(selector, created.clone());
                     }
+                }
+                if let Some(may) = replace {
+                    may(&known, &object.attrs)?;
                 }
             }
             None if qm.topics.has(object.kind, &object.name) => {
@@ -183,13 +193,17 @@ impl Catalogue {
         let subscription = qm.read_subscription(&mut object, before.as_ref())?;
         alone_in_its_group(qm, subscription.as_ref())?;
         let logged = self.log_object(qm, &mut object, queue)?;
+        let impact = before
+            .as_ref()
+            .map(|before| Impact::of(object.kind, before, &object.attrs));
         let definition = self.applied(object, queue, start(logged));
+        self.void_handles(&definition, &impact.unwrap_or_default());
         if let Some(subscription) = subscription {
             let end = logged.map(|logged| logged.end);
             qm.topics.define(subscription, user, end);
         }
         drop(order);
-        if let (true, Runtime::Local(queue)) = (replace, definition.runtime()) {
+        if let (Some(_), Runtime::Local(queue)) = (replace, definition.runtime()) {
             delivery::definition_changed(qm, queue);
         }
         Ok(Defined {
@@ -199,13 +213,14 @@ impl Catalogue {
         })
     }
 
-    /// Changes some attributes of an object.
+    /// Changes some attributes of an object, if it may have them.
     pub(crate) fn alter(
         &self,
         qm: &Arc<Inner>,
         kind: ObjectKind,
         name: &str,
         changes: &Attrs,
+        may: May<'_>,
     ) -> Result<Option<Lsn>, ChangeError> {
         let order = self.order.lock();
         let known = match kind {
@@ -219,6 +234,7 @@ impl Catalogue {
         let mut object = known.object();
         let before = object.attrs.clone();
         object.attrs.merge(changes);
+        may(&known, &object.attrs)?;
         let triggers = TRIGGERS
             .iter()
             .any(|selector| before.get(*selector) != object.attrs.get(*selector));
@@ -226,7 +242,9 @@ impl Catalogue {
         let subscription = qm.read_subscription(&mut object, Some(&before))?;
         alone_in_its_group(qm, subscription.as_ref())?;
         let logged = self.log_object(qm, &mut object, queue)?;
+        let impact = Impact::of(kind, &before, &object.attrs);
         let definition = self.applied(object, queue, start(logged));
+        self.void_handles(&definition, &impact);
         if let Some(subscription) = subscription {
             let end = logged.map(|logged| logged.end);
             qm.topics.define(subscription, None, end);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use posthaste_mqi::Xid;
 
-use crate::handles::Target;
+use crate::handles::{Handle, Target};
 use crate::queue::Queue;
 use crate::queue_manager::QueueManager;
 use crate::session::SessionInner;
@@ -53,18 +53,17 @@ pub struct Held {
 }
 
 impl Held {
-    fn of(session: &SessionInner, queue: &Arc<Queue>) -> Held {
+    fn of(
+        session: &SessionInner,
+        is_it: &dyn Fn(&Handle) -> bool,
+        queue: Option<&Arc<Queue>>,
+    ) -> Held {
         let state = session.state.lock();
-        let is_it = |target: &Target| match target {
-            Target::Queue { queue: open, .. } => Arc::ptr_eq(open, queue),
-            Target::Remote { transmission, .. } => Arc::ptr_eq(transmission, queue),
-            Target::Topic(_) | Target::Qmgr | Target::Definition => false,
-        };
         let mut held = Held {
-            handles: state.handles.iter().filter(|h| is_it(&h.target)).count(),
+            handles: state.handles.iter().filter(|handle| is_it(handle)).count(),
             ..Held::default()
         };
-        if let Some(unit) = &state.unit {
+        if let (Some(unit), Some(queue)) = (&state.unit, queue) {
             held.count(unit, queue);
         }
         held
@@ -90,21 +89,41 @@ impl Held {
     }
 }
 
-/// Everything that holds the queue, oldest connection first, branches last.
-pub(super) fn holders(qm: &QueueManager, queue: &Arc<Queue>) -> Vec<Holder> {
+/// Every connection that has such a handle, or, of a queue, uncommitted puts or gets on it; oldest first.
+fn connections<'a>(
+    qm: &QueueManager,
+    is_it: &'a dyn Fn(&Handle) -> bool,
+    queue: Option<&'a Arc<Queue>>,
+) -> impl Iterator<Item = Holder> + 'a {
     let mut sessions = qm.sessions().all();
-    let qm = qm.inner();
+    let qm = Arc::clone(qm.inner());
     sessions.sort_by_key(|session| session.id);
-    let connections = sessions.iter().map(|session| Holder {
+    let holders = sessions.into_iter().map(move |session| Holder {
         who: HeldBy::Connection {
             application: session.who.name.clone(),
             user: session.who.user.clone(),
             number: qm.numbers.of_connection(session.id),
         },
-        held: Held::of(session, queue),
+        held: Held::of(&session, is_it, queue),
     });
+    holders.filter(|holder| holder.held.is_something())
+}
+
+/// Whoever has such a handle, oldest connection first.
+pub(super) fn openers(qm: &QueueManager, is_it: &dyn Fn(&Handle) -> bool) -> Vec<Holder> {
+    connections(qm, is_it, None).take(NAMED).collect()
+}
+
+/// Everything that holds the queue, oldest connection first, branches last.
+pub(super) fn holders(qm: &QueueManager, queue: &Arc<Queue>) -> Vec<Holder> {
+    let is_it = |handle: &Handle| match &handle.target {
+        Target::Queue { queue: open, .. } => Arc::ptr_eq(open, queue),
+        Target::Remote { transmission, .. } => Arc::ptr_eq(transmission, queue),
+        Target::Topic(_) | Target::Qmgr | Target::Definition => false,
+    };
+    let connections = connections(qm, &is_it, Some(queue));
     // What a connection works on was counted with it.
-    let mut branches = qm.units.branches();
+    let mut branches = qm.inner().units.branches();
     branches.retain(|(_, unit)| {
         let work = unit.lock();
         work.ongoing
@@ -115,8 +134,6 @@ pub(super) fn holders(qm: &QueueManager, queue: &Arc<Queue>) -> Vec<Holder> {
         who: HeldBy::Branch(xid),
         held: Held::of_branch(&unit, queue),
     });
-    let all = connections.chain(branches);
-    all.filter(|holder| holder.held.is_something())
-        .take(NAMED)
-        .collect()
+    let branches = branches.filter(|holder| holder.held.is_something());
+    connections.chain(branches).take(NAMED).collect()
 }

@@ -20,6 +20,8 @@ mod change;
 mod chlauth;
 mod defaults;
 mod holders;
+mod impact;
+pub(crate) mod last_change;
 mod restore;
 mod stored;
 mod subscriptions;
@@ -40,12 +42,13 @@ use crate::queue::{Queue, QueueAttributes, QueueHome};
 use crate::record::QueueId;
 use crate::topics::administrative::TopicObjects;
 use authorities::AuthorityTable;
+use last_change::{Changes, LastChange};
 
 pub use administer::NewDefinition;
 pub(crate) use alias::Alias;
 pub use authorities::numbers as authority_numbers;
-pub(crate) use change::Defined;
 pub use change::{ChangeError, ChlAuthError};
+pub(crate) use change::{Defined, May};
 pub use defaults::COMMAND_QUEUE;
 pub(crate) use defaults::{
     DELAY_QUEUE, RETAINED_QUEUE, is_own_store, is_taken_at_its_word, system_objects,
@@ -69,6 +72,8 @@ struct Entry {
     name: String,
     current: RwLock<Current>,
     runtime: Runtime,
+    /// Of one that has nothing behind it.
+    last_change: LastChange,
 }
 
 /// What a definition says now.
@@ -124,6 +129,18 @@ impl Definition {
             Runtime::Local(queue) => queue.id,
             _ => 0,
         }
+    }
+    /// The last change of it after which its handles are void.
+    pub(crate) fn last_change(&self) -> &LastChange {
+        match &self.0.runtime {
+            Runtime::Local(queue) => &queue.last_change,
+            Runtime::Alias(alias) => &alias.last_change,
+            Runtime::None => &self.0.last_change,
+        }
+    }
+    /// Whether it is this one, and not one that has its name.
+    pub(crate) fn is(&self, other: &Definition) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
     /// Whether it outlives a restart.
     pub(crate) fn logged(&self) -> bool {
@@ -212,6 +229,8 @@ pub(crate) struct Catalogue {
     chlauth: RwLock<Option<Arc<Rules>>>,
     /// What the topic objects say.
     pub(crate) topic_objects: TopicObjects,
+    /// Those after which handles are void.
+    pub(crate) changes: Changes,
     /// What the authority records say.
     pub(crate) authorities: AuthorityTable,
     /// See the head of this file.
@@ -226,6 +245,7 @@ impl Catalogue {
             home,
             chlauth: RwLock::new(None),
             topic_objects: TopicObjects::default(),
+            changes: Changes::default(),
             authorities: AuthorityTable::default(),
             order: Mutex::new(()),
         }
@@ -301,6 +321,7 @@ impl Catalogue {
                 changed,
             }),
             runtime,
+            last_change: LastChange::default(),
         }));
         let replaced = self.entries.write().insert(key, definition.clone());
         self.chlauth_changed(definition.kind());

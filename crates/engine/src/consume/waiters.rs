@@ -280,6 +280,11 @@ impl Waiters {
         self.sweep();
     }
 
+    /// Ends the waits of those who came by an alias.
+    pub(crate) fn end_by_alias(&mut self, alias: &Arc<Alias>, reason: Reason, wakes: &mut Wakes) {
+        self.end_some(|waiter| waiter.came_by(alias), reason, wakes);
+    }
+
     /// Gets are inhibited: ends every wait but the lasting ones, which look.
     pub(crate) fn inhibit(&mut self, wakes: &mut Wakes) {
         for lines in [&mut self.takers, &mut self.watchers] {

@@ -46,6 +46,7 @@ use posthaste_store::{LARGEST_FILE, Place, QueueFile};
 
 use crate::bodies::{BodyCipher, FileBodies};
 use crate::catalogue::alias::Alias;
+use crate::catalogue::last_change::LastChange;
 use crate::consume::considered::Considered;
 use crate::consume::held::Held;
 use crate::consume::waiter::{Offered, Service, Wakes};
@@ -97,6 +98,8 @@ pub(crate) struct Queue {
     /// What its definition says, for whoever needs nothing else of the queue: a put, which then has one lock to take for
     /// its place and one to be seen.
     definition: RwLock<Arc<QueueAttributes>>,
+    /// The last change of its definition after which handles on it are void.
+    pub(crate) last_change: LastChange,
     state: Mutex<QueueState>,
 }
 
@@ -224,6 +227,7 @@ impl Queue {
             home,
             file_removed: Mutex::new(false),
             definition: RwLock::new(attributes),
+            last_change: LastChange::default(),
             state: Mutex::new(state),
         });
         queue.home.triggered.note(queue.id, &queue, initiation);
@@ -252,6 +256,18 @@ impl Queue {
     /// What its definition says.
     pub(crate) fn attributes(&self) -> Arc<QueueAttributes> {
         Arc::clone(&self.definition.read())
+    }
+
+    /// Whether a handle goes on that was opened then, by this alias if by one. Whoever begins to wait asks under the lock.
+    ///
+    /// # Errors
+    /// 2041.
+    pub(crate) fn unchanged(&self, alias: Option<&Arc<Alias>>, opened: u32) -> Result<(), Reason> {
+        let of_alias = alias.is_some_and(|alias| alias.last_change.is_after(opened));
+        match of_alias || self.last_change.is_after(opened) {
+            true => Err(Reason::OBJECT_CHANGED),
+            false => Ok(()),
+        }
     }
 
     /// Whether messages of it have been in a file.

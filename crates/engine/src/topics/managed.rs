@@ -95,7 +95,7 @@ impl Inner {
                 name: format!("{prefix}{:016X}", self.next_seq()),
                 attrs: attrs.clone(),
             };
-            let define = || self.catalogue.define(self, object.clone(), false);
+            let define = || self.catalogue.define(self, object.clone(), None);
             match self.with_log_room(define).await {
                 // Somebody has defined a queue of that name, as a script of another queue manager's definitions does.
                 Err(ChangeError::Exists(_)) => {}

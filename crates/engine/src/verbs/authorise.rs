@@ -74,7 +74,7 @@ pub(super) fn put1_options(options: i32) -> i32 {
 /// name, or on a queue of the queue manager's own by whatever name.
 fn speaks_for_itself(target: &Target) -> bool {
     match target {
-        Target::Queue { queue, alias } => {
+        Target::Queue { queue, alias, .. } => {
             is_own_store(&queue.name.text()) || alias.is_none() && queue.attributes().transmission
         }
         _ => false,

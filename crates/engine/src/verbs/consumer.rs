@@ -87,6 +87,8 @@ struct Consuming {
     session: Arc<SessionInner>,
     queue: Arc<Queue>,
     alias: Option<Arc<Alias>>,
+    /// The last change before its handle was opened.
+    last_change: u32,
     owner: (u64, Hobj),
     waiter: Arc<Waiter>,
     /// None: it takes messages.
@@ -197,7 +199,9 @@ impl Consuming {
         expired: &mut Vec<crate::queue::Expired>,
     ) -> Result<Result<Looked, Unread>, Reason> {
         let mut state = self.queue.lock();
-        let gettable = state.gettable(self.alias.as_ref());
+        let alias = self.alias.as_ref();
+        self.queue.unchanged(alias, self.last_change)?;
+        let gettable = state.gettable(alias);
         let inhibited = gettable == Err(Reason::GET_INHIBITED);
         self.inhibited.store(inhibited, Ordering::Relaxed);
         if inhibited {
@@ -323,7 +327,7 @@ impl Consumer {
     /// [`Consumer::credit`] wakes it.
     ///
     /// # Errors
-    /// 2052 queue deleted; 2101 queue damaged; 2019 the handle was closed; 2018, 2202, 2203
+    /// 2041 the object was changed; 2052 queue deleted; 2101 queue damaged; 2019 the handle was closed; 2018, 2202, 2203
     /// connection; 2009, 2161, 2162 queue manager. The consumer has ended then.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Delivery, Reason>> {
         self.poll_handed(context).map_ok(|handed| Delivery {
@@ -550,7 +554,7 @@ impl Session {
     /// queue.
     ///
     /// # Errors
-    /// 2019, 2037 handle; 2046 options, 2247 match options; 2259 a browse was begun in logical order; 2018, 2202, 2203 connection; 2009, 2161, 2162 queue manager.
+    /// 2019, 2037, 2041 handle; 2046 options, 2247 match options; 2259 a browse was begun in logical order; 2018, 2202, 2203 connection; 2009, 2161, 2162 queue manager.
     pub fn consumer(&self, hobj: Hobj, md: &Md, gmo: &Gmo) -> Result<Consumer, Reason> {
         if gmo.options & !KNOWN != 0 {
             return Err(Reason::OPTIONS_ERROR);
@@ -561,8 +565,9 @@ impl Session {
         let mut state = session.lock();
         let handle = state.handles.get(hobj);
         let handle = handle.map_err(|reason| session.why_closed(reason))?;
+        handle.unchanged(&session.qm.catalogue.changes)?;
         check_options(md, gmo, handle.options)?;
-        let Target::Queue { queue, alias } = &handle.target else {
+        let Target::Queue { queue, alias, .. } = &handle.target else {
             return Err(Reason::NOT_OPEN_FOR_INPUT);
         };
         let direct = gmo.options & MQGMO_SYNCPOINT == 0;
@@ -586,6 +591,7 @@ impl Session {
             session: Arc::clone(session),
             queue: Arc::clone(queue),
             alias: alias.clone(),
+            last_change: handle.last_change,
             owner: (session.id, hobj),
             waiter,
             browsing,

@@ -70,6 +70,8 @@ const UNMARKABLE: i32 = MQGMO_LOCK
 struct Request {
     queue: Arc<Queue>,
     alias: Option<Arc<Alias>>,
+    /// The last change before its handle was opened.
+    last_change: u32,
     owner: (u64, Hobj),
     options: i32,
     marking: Marking,
@@ -527,13 +529,15 @@ impl SessionInner {
     ) -> Result<(Request, Option<Cursor>, GroupGet), Reason> {
         let mut state = self.lock();
         let handle = state.handles.get_single(hobj, Reason::NOT_OPEN_FOR_INPUT)?;
+        handle.unchanged(&self.qm.catalogue.changes)?;
         check_options(md, gmo, handle.options)?;
-        let Target::Queue { queue, alias } = &handle.target else {
+        let Target::Queue { queue, alias, .. } = &handle.target else {
             return Err(Reason::NOT_OPEN_FOR_INPUT);
         };
         let request = Request {
             queue: queue.clone(),
             alias: alias.clone(),
+            last_change: handle.last_change,
             owner: (self.id, hobj),
             options: gmo.options,
             marking: Marking::of((self.id, hobj), gmo.options, handle.options),
@@ -562,7 +566,9 @@ impl SessionInner {
         };
         let looked = {
             let mut state = request.queue.lock();
-            state.gettable(request.alias.as_ref())?;
+            let alias = request.alias.as_ref();
+            request.queue.unchanged(alias, request.last_change)?;
+            state.gettable(alias)?;
             let looked = self.look(request, &mut state, logical, cursor, &mut beside);
             if matches!(looked, Ok(Look::Nothing)) && request.has(MQGMO_WAIT) {
                 let wait = wait.get_or_insert_with(|| self.wait(request, logical));
@@ -840,7 +846,7 @@ impl Session {
     /// headers have another character set.
     ///
     /// # Errors
-    /// 2033 no message; 2016 get inhibited; 2019, 2036, 2037 handle; 2034 no message under the
+    /// 2033 no message; 2016 get inhibited; 2019, 2036, 2037, 2041 handle; 2034 no message under the
     /// cursor; 2200 marked by another handle; 2046, 2090, 2247, 2256, 2257, 2259, 2460 options; 2245 group in another unit of work; 2052 queue
     /// deleted; 2003, 2024 unit of work; 2102 log; 2202, 2203 connection; 2009, 2161, 2162 queue manager. 2241 and 2245
     /// are warnings out of logical order.

@@ -122,7 +122,7 @@ impl Session {
     /// MQINQ.
     ///
     /// # Errors
-    /// 2019 handle, 2038 not open for inquire, 2067 selector; 2068 (selector not for this type) is
+    /// 2019, 2041 handle, 2038 not open for inquire, 2067 selector; 2068 (selector not for this type) is
     /// a warning.
     pub async fn inquire(&self, hobj: Hobj, selectors: &[i32]) -> Verb<Inquired> {
         let session = self.inner();
@@ -132,6 +132,7 @@ impl Session {
             let handle = state
                 .handles
                 .get_single(hobj, Reason::NOT_OPEN_FOR_INQUIRE)?;
+            handle.unchanged(&session.qm.catalogue.changes)?;
             if handle.options & MQOO_INQUIRE == 0 {
                 return Err(Reason::NOT_OPEN_FOR_INQUIRE);
             }

@@ -223,17 +223,13 @@ impl SessionInner {
         caller: &Caller,
         others: u32,
     ) -> Result<Handle, Reason> {
+        let last_change = self.qm.catalogue.changes.last();
         let (resolved, authorised) = self.resolve_listed(record, options, caller)?;
         if self.lock().handles.open + others >= self.qm.catalogue.qmgr().max_handles {
             return Err(Reason::HANDLE_NOT_AVAILABLE);
         }
         self.count_in(&resolved, &mut options)?;
-        Ok(Handle::new(
-            resolved.target,
-            resolved.opened,
-            options,
-            authorised,
-        ))
+        Ok(resolved.handle(last_change, options, authorised))
     }
 
     /// MQOPEN of a list, whose options have been checked.
@@ -403,6 +399,7 @@ impl SessionInner {
             context::check(pmo.options, list.options)?;
             let way = |queue: &Option<Handle>| {
                 let handle = queue.as_ref().ok_or(Reason::OPEN_FAILED)?;
+                handle.unchanged(&self.qm.catalogue.changes)?;
                 let route = Route::of(&handle.target, &handle.opened)?;
                 Ok((route, handle.authorised))
             };

@@ -146,7 +146,7 @@ async fn make_dynamic(
         name,
         attrs,
     };
-    let define = || qm.catalogue.define(qm, object.clone(), false);
+    let define = || qm.catalogue.define(qm, object.clone(), None);
     let failed = |error| match error {
         ChangeError::Exists(_) | ChangeError::WrongKind(_) => Reason::OBJECT_ALREADY_EXISTS,
         ChangeError::Failed(reason) | ChangeError::NotRunning(reason) => reason,
@@ -393,6 +393,7 @@ impl SessionInner {
             return Err(Reason::HANDLE_NOT_AVAILABLE);
         }
         let selecting = check_descriptor(od, options)?;
+        let last_change = qm.catalogue.changes.last();
         let (resolved, authorised) = self.resolve_object(od, options).await?;
         let temporary_mine = resolved.created_queue;
         if let Err(reason) = self.count_in(&resolved, &mut options) {
@@ -409,8 +410,8 @@ impl SessionInner {
         let target = resolved.target.clone();
         let handle = Handle {
             selecting,
-            created_queue: resolved.created_queue,
-            ..Handle::new(resolved.target, resolved.opened, options, authorised)
+            created_queue: temporary_mine,
+            ..resolved.handle(last_change, options, authorised)
         };
         let added = self.lock().handles.add(handle);
         match added {

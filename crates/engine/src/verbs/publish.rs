@@ -153,7 +153,7 @@ fn way(qm: &Inner, subscription: &Subscription) -> Result<Way, Reason> {
     }
     let resolved = resolve(qm, &destination.queue, &destination.queue_manager)?;
     match resolved.map_err(|_model| Reason::Q_TYPE_ERROR)?.target {
-        Target::Queue { queue, alias } => {
+        Target::Queue { queue, alias, .. } => {
             if alias.is_none() {
                 destination.set_found(Some(queue.clone()));
             } else if is_taken_at_its_word(&queue.name.text()) {

@@ -62,7 +62,7 @@ pub(super) struct Route {
 impl Route {
     pub(super) fn of(target: &Target, opened: &Definition) -> Result<Self, Reason> {
         match target {
-            Target::Queue { queue, alias } => Ok(Route {
+            Target::Queue { queue, alias, .. } => Ok(Route {
                 queue: queue.clone(),
                 attributes: queue.attributes(),
                 alias: alias.clone(),
@@ -76,6 +76,7 @@ impl Route {
                 definition,
                 queue,
                 queue_manager,
+                ..
             } => Ok(Route {
                 queue: transmission.clone(),
                 attributes: transmission.attributes(),
@@ -486,6 +487,7 @@ impl SessionInner {
     pub(super) fn prepare(&self, hobj: Hobj, md: &mut Md, pmo: &Pmo) -> Result<Prepared, Reason> {
         let mut state = self.lock();
         let open = state.handles.get(hobj)?;
+        open.unchanged(&self.qm.catalogue.changes)?;
         if open.options & MQOO_OUTPUT == 0 {
             return Err(Reason::NOT_OPEN_FOR_OUTPUT);
         }
@@ -526,7 +528,7 @@ impl Session {
     ///
     /// # Errors
     /// Those of the descriptor (2013, 2027, 2029, 2047, 2050, 2061, 2248–2251, 2365), of the
-    /// options (2026, 2046, 2093–2096, 2097, 2098, 2460, 2535), of the handle (2019, 2039), of the queue (2030, 2031,
+    /// options (2026, 2046, 2093–2096, 2097, 2098, 2460, 2535), of the handle (2019, 2039, 2041), of the queue (2030, 2031,
     /// 2048, 2051, 2052, 2053, 2056), of topics (2417, 2479, 2502), of groups (2185, 2241, 2245, 2257), of the unit of work
     /// (2003, 2024), of the log (2102), of the queue manager (2009, 2161, 2162), of distribution lists (2136, 2137, 2154,
     /// 2158, 2159). 2049 and 2550 are warnings, and so are 2185, 2241 and 2245 out of logical order, and 2136 where some

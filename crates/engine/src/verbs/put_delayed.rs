@@ -141,6 +141,7 @@ impl SessionInner {
     fn place_of(&self, hobj: Hobj) -> Result<Place, Reason> {
         let mut state = self.lock();
         let open = state.handles.get(hobj)?;
+        open.unchanged(&self.qm.catalogue.changes)?;
         Ok(queue_of(&open.target, &open.opened))
     }
 }

@@ -61,7 +61,7 @@ impl Session {
     /// MQSET. The change is forced to the log when it returns.
     ///
     /// # Errors
-    /// 2019 handle, 2040 not open for set, 2067, 2068 selector, 2020, 2075–2078 value, 2006, 2021
+    /// 2019, 2041 handle, 2040 not open for set, 2067, 2068 selector, 2020, 2075–2078 value, 2006, 2021
     /// lengths, 2102 log full.
     pub async fn set(&self, hobj: Hobj, selectors: &[i32], ints: &[i32], chars: &[u8]) -> Verb<()> {
         let session = self.inner();
@@ -70,6 +70,7 @@ impl Session {
         let definition = {
             let mut state = session.lock();
             let handle = state.handles.get_single(hobj, Reason::NOT_OPEN_FOR_SET)?;
+            handle.unchanged(&qm.catalogue.changes)?;
             if handle.options & MQOO_SET == 0 {
                 return Err(Reason::NOT_OPEN_FOR_SET);
             }
@@ -77,7 +78,8 @@ impl Session {
         };
         let changes = changes(&definition, selectors, ints, chars)?;
         let (kind, name) = (definition.kind(), definition.name());
-        let alter = || qm.catalogue.alter(qm, kind, name, &changes);
+        // None of what MQSET changes matters to who has the queue open.
+        let alter = || qm.catalogue.alter(qm, kind, name, &changes, &|_, _| Ok(()));
         match qm.with_log_room(alter).await {
             Ok(Some(end)) => {
                 if let Err(error) = qm.log.force(end).await {

@@ -88,11 +88,14 @@ impl SessionInner {
     fn provided(&self, sd: &Sd, hobj: Hobj, caller: &Caller) -> Result<Provided, Reason> {
         let mut state = self.lock();
         let handle = state.handles.get(hobj)?;
+        handle.unchanged(&self.qm.catalogue.changes)?;
         caller.may_provide(&self.qm, handle, sd)?;
         let reads = MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE | MQOO_BROWSE;
         let own = Name::new(&self.qm.config.name);
         match &handle.target {
-            Target::Queue { queue, alias } if handle.options & reads != 0 && !handle.managed => {
+            Target::Queue { queue, alias, .. }
+                if handle.options & reads != 0 && !handle.managed =>
+            {
                 // An alias may lead elsewhere later.
                 let found = alias.is_none().then(|| queue.clone());
                 let name = Name::new(handle.opened.name());
@@ -263,7 +266,7 @@ impl SessionInner {
         let user = Some((self.id, qm.clock.now()));
         if made_of.durable {
             let object = made_of.object();
-            let define = || qm.catalogue.define_for(qm, object.clone(), false, user);
+            let define = || qm.catalogue.define_for(qm, object.clone(), None, user);
             match qm.with_log_room(define).await {
                 Ok(_) => {}
                 Err(ChangeError::Exists(_)) => return Err(self.taken(&made_of.name)),
@@ -410,7 +413,8 @@ impl SessionInner {
         let object = after.object();
         let alter = || {
             let (kind, name) = (object.kind, object.name.as_str());
-            qm.catalogue.alter(qm, kind, name, &object.attrs)
+            let may = |_: &_, _: &_| Ok(());
+            qm.catalogue.alter(qm, kind, name, &object.attrs, &may)
         };
         match qm.with_log_room(alter).await {
             Ok(_) => Ok(()),
@@ -443,6 +447,7 @@ impl SessionInner {
         (caller, subscribed): (&Caller, Authorised),
     ) -> Result<Handle, Reason> {
         let destination = &of.destination;
+        let last_change = self.qm.catalogue.changes.last();
         let resolved = resolve(&self.qm, &destination.queue, &destination.queue_manager);
         let Ok(Ok(resolved)) = resolved else {
             return Err(Reason::INVALID_DESTINATION);
@@ -456,7 +461,7 @@ impl SessionInner {
         counted.map_err(|_| Reason::INVALID_DESTINATION)?;
         Ok(Handle {
             managed: of.managed,
-            ..Handle::new(resolved.target, resolved.opened, options, authorised)
+            ..resolved.handle(last_change, options, authorised)
         })
     }
 
