@@ -8,7 +8,7 @@ use std::sync::Arc;
 use posthaste_command::{Attrs, Object, ObjectKind};
 use posthaste_env::sync::atomic::AtomicU64;
 use posthaste_mqi::Reason;
-use posthaste_mqi::constants::{MQAT_QMGR, MQIA_USAGE, MQUS_TRANSMISSION};
+use posthaste_mqi::constants::{MQAT_QMGR, MQCA_BASE_OBJECT_NAME, MQIA_USAGE, MQUS_TRANSMISSION};
 use posthaste_recovery_log::{RecoveryLog, Writer};
 
 use crate::application::{Application, Binding};
@@ -115,9 +115,13 @@ impl QueueManager {
         self.begin_session(who, true, false)
     }
 
-    /// Whether messages on a local queue go elsewhere and say by themselves in whose name: a transmission queue, and the queues where
-    /// the queue manager keeps messages of others.
+    /// Whether messages on a local queue, or on that to which an alias leads, go elsewhere and say by themselves in whose name: a
+    /// transmission queue, and the queues where the queue manager keeps messages of others.
     pub fn speaks_for_itself(&self, queue: &str) -> bool {
+        let base = self.read_object(ObjectKind::QAlias, queue, |attrs| {
+            attrs.text(MQCA_BASE_OBJECT_NAME).to_owned()
+        });
+        let queue = base.as_deref().unwrap_or(queue);
         let is_transmission = self.read_object(ObjectKind::QLocal, queue, |attrs| {
             attrs.int(MQIA_USAGE) == MQUS_TRANSMISSION
         });

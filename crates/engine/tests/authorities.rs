@@ -64,6 +64,10 @@ const CASES: &[Case] = &[
         act: |_, s| opens(s, "XMIT", MQOO_OUTPUT),
     },
     Case {
+        what: "a transmission queue by an alias", needs: &[("QUEUE", "HATCH", "SETALL"), ("QMGR", "self", "SETALL")],
+        act: |_, s| opens(s, "HATCH", MQOO_OUTPUT),
+    },
+    Case {
         what: "a remote queue is checked by its definition", needs: &[("QUEUE", "REMOTE", "PUT")],
         act: |_, s| opens(s, "REMOTE", MQOO_OUTPUT),
     },
@@ -163,6 +167,7 @@ const OBJECTS: &str = "
     DEFINE QLOCAL(Q) SHARE DEFSOPT(SHARED)
     DEFINE QALIAS(ALIAS) TARGET(Q)
     DEFINE QLOCAL(XMIT) USAGE(XMITQ)
+    DEFINE QALIAS(HATCH) TARGET(XMIT)
     DEFINE QREMOTE(REMOTE) RNAME(Q) RQMNAME(QM2) XMITQ(XMIT)
     DEFINE QMODEL(MODEL)
     DEFINE QMODEL(PERMANENT) DEFTYPE(PERMDYN)
@@ -541,6 +546,7 @@ fn commands_need_what_they_are_about() {
         ("DEFINE SUB(S3) LIKE(ONES)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT"), ("QMGR", "self", "ALTUSR"), ("QMGR", "self", "SETID")]),
         ("ALTER SUB(ONES) DEST(Q)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT"), ("QMGR", "self", "ALTUSR"), ("QMGR", "self", "SETID")]),
         ("DEFINE SUB(S4) TOPICSTR('news') DEST(Q) DESTQMGR(QM2)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "Q", "PUT"), ("QMGR", "self", "CHG")]),
+        ("DEFINE SUB(S5) TOPICSTR('news') DEST(HATCH)", &[("TOPIC", "NEWS", "SUB"), ("QUEUE", "HATCH", "SETALL"), ("QMGR", "self", "SETALL")]),
         ("DELETE SUB(S)", &[("TOPIC", "NEWS", "SUB")]),
         ("DELETE PROCESS(P)", &[("PROCESS", "P", "DLT")]),
         ("SAVE QMGR", &[("QMGR", "self", "CHG")]),
@@ -607,6 +613,7 @@ fn there_is_no_way_round_by_another_name() {
         ("nor by MQPUT1", &[("QUEUE", "Q", "ALL")], |_, s| puts1(s, object("ALIAS"), 0)),
         ("the alias's does not open its target", &[("QUEUE", "ALIAS", "ALL")], |_, s| opens(s, "Q", MQOO_INPUT_SHARED)),
         ("a transmission queue's put, by its own name", &[("QUEUE", "XMIT", "PUT")], |_, s| puts1(s, object("XMIT"), 0)),
+        ("nor by an alias", &[("QUEUE", "HATCH", "PUT")], |_, s| puts1(s, object("HATCH"), 0)),
         ("the dead-letter queue is a queue", &[("QUEUE", "Q", "ALL")], |_, s| puts1(s, object("DEAD"), 0)),
         ("the command queue is a queue", &[("QUEUE", "Q", "ALL")], |_, s| puts1(s, object("SYSTEM.ADMIN.COMMAND.QUEUE"), 0)),
         ("a queue of this name, with our queue manager's", &[("QUEUE", "ALIAS", "ALL")], |_, s| {

@@ -106,7 +106,7 @@ fn who_names_another_user_has_its_own_authorities_for_contexts() {
 fn who_names_another_user_does_not_put_where_messages_speak_for_themselves() {
     let (w, users) = world(false);
     w.run("DEFINE QALIAS(A) TARGET(SYSTEM.DDELAY.LOCAL.QUEUE)");
-    w.run("DEFINE QLOCAL(X) USAGE(XMITQ)");
+    w.run("DEFINE QLOCAL(X) USAGE(XMITQ)\nDEFINE QALIAS(B) TARGET(X)");
     w.run("DEFINE QLOCAL(Q)");
     users.set("gate", &["gates"]);
     users.set("root", &["staff", "mqm"]);
@@ -142,7 +142,7 @@ fn who_names_another_user_does_not_put_where_messages_speak_for_themselves() {
     assert_eq!(puts("Q"), Ok(()));
     assert_eq!(is_sent_to("Q"), Ok(()));
     let stores = ["SYSTEM.DDELAY.LOCAL.QUEUE", "SYSTEM.RETAINED.PUB.QUEUE"];
-    for name in stores.into_iter().chain(["A", "X"]) {
+    for name in stores.into_iter().chain(["A", "X", "B"]) {
         assert_eq!(opens_as_root(name, MQOO_BROWSE), Ok(()), "{name}");
         assert_eq!(opens_as_root(name, MQOO_OUTPUT), refused, "{name}");
         assert_eq!(puts(name), refused, "{name}");
@@ -273,7 +273,7 @@ fn no_alias_of_a_subscription_leads_where_messages_are_taken_at_their_word() {
     let (w, _) = world(false);
     let s = w.connect();
     w.run("DEFINE QLOCAL(Q)");
-    w.run("DEFINE QALIAS(MINE) TARGET(Q)");
+    w.run("DEFINE QALIAS(MINE) TARGET(Q)\nDEFINE QLOCAL(X) USAGE(XMITQ)");
     w.run("DEFINE SUB(S) TOPICSTR('t') DEST(MINE)");
     let depth = |queue: &str| {
         let (attrs, names) = (
@@ -287,6 +287,7 @@ fn no_alias_of_a_subscription_leads_where_messages_are_taken_at_their_word() {
         ("SYSTEM.ADMIN.COMMAND.QUEUE", "0"),
         ("SYSTEM.DDELAY.LOCAL.QUEUE", "0"),
         ("SYSTEM.RETAINED.PUB.QUEUE", "0"),
+        ("X", "0"),
     ] {
         w.run(&format!("DEFINE QALIAS(MINE) TARGET({queue}) REPLACE"));
         let mut od = Od {

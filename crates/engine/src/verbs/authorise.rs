@@ -1,8 +1,8 @@
 //! What calls need authorities for (manual: "Authorizations for MQI calls").
 //!
 //! Invariants: an object is checked by the name that it is opened by (that of an alias, not of its target), before
-//! anything is made or counted; a queue that is transmitted from can be opened for output by its own name only by who may
-//! set all context; whoever opens a model queue needs to display it besides; who names another user has that one's
+//! anything is made or counted; a queue that is transmitted from can be opened for output, by its own name or by an alias,
+//! only by who may set all context; whoever opens a model queue needs to display it besides; who names another user has that one's
 //! authorities on objects, and its own as to contexts.
 
 use std::sync::Arc;
@@ -70,12 +70,12 @@ pub(super) fn put1_options(options: i32) -> i32 {
     asked.fold(MQOO_OUTPUT, |all, (_, option)| all | option)
 }
 
-/// Whether what is put there goes elsewhere and says by itself in whose name: on a transmission queue that was opened by its own
-/// name, or on a queue of the queue manager's own by whatever name.
+/// Whether what is put there goes elsewhere and says by itself in whose name: on a transmission queue, opened by its own name or by
+/// an alias and not for a queue elsewhere, or on a queue of the queue manager's own.
 fn speaks_for_itself(target: &Target) -> bool {
     match target {
-        Target::Queue { queue, alias, .. } => {
-            is_own_store(&queue.name.text()) || alias.is_none() && queue.attributes().transmission
+        Target::Queue { queue, .. } => {
+            is_own_store(&queue.name.text()) || queue.attributes().transmission
         }
         _ => false,
     }

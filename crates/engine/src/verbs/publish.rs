@@ -139,7 +139,7 @@ impl Way {
 /// Where a subscription's messages go.
 ///
 /// An alias can be made, or made to lead elsewhere, after it was decided that the subscription may send there: none leads to a queue
-/// whose messages are taken at their word.
+/// whose messages are taken at their word, nor to one that is transmitted from.
 ///
 /// # Errors
 /// Why there is no queue that they could go to: that of an MQOPEN of its destination.
@@ -156,7 +156,7 @@ fn way(qm: &Inner, subscription: &Subscription) -> Result<Way, Reason> {
         Target::Queue { queue, alias, .. } => {
             if alias.is_none() {
                 destination.set_found(Some(queue.clone()));
-            } else if is_taken_at_its_word(&queue.name.text()) {
+            } else if is_taken_at_its_word(&queue.name.text()) || queue.attributes().transmission {
                 return Err(Reason::NOT_AUTHORIZED);
             }
             let way = Way::to(queue);
