@@ -46,11 +46,20 @@ impl Destination {
         }
     }
 
-    fn named(od: &Od) -> Destination {
+    /// Of a topic its whole string, as far as there is a topic object to begin with.
+    fn named(session: &SessionInner, od: &Od) -> Destination {
+        let topic = match od.object_type {
+            MQOT_TOPIC => session.resolve_topic(od, MQOO_OUTPUT).ok(),
+            _ => None,
+        };
+        let string = match topic.map(|resolved| resolved.target) {
+            Some(Target::Topic(topic)) => topic.string.clone(),
+            _ => od.object_string.clone(),
+        };
         Destination {
             object_type: od.object_type,
             object: od.object_name,
-            string: od.object_string.clone(),
+            string,
             q_mgr: od.object_q_mgr_name,
         }
     }
@@ -95,7 +104,7 @@ impl SessionInner {
         self.tell_refusal(result);
         if pmo.options & MQPMO_ASYNC_RESPONSE != 0 && !self.succeeded(result) {
             let persistent = || may_be_persistent(md, || persistence_to(&self.qm, od, md));
-            let to = Some(Destination::named(od));
+            let to = Some(Destination::named(self, od));
             self.went_wrong(to, pmo, outcome(result), persistent);
         }
     }

@@ -654,6 +654,36 @@ fn asynchronous_publications_arrive_in_their_order() {
     }
 }
 
+/// Of MQPUT1 too: what the topic object says, and what the application adds to it.
+#[test]
+fn mqstat_says_the_whole_topic_string_of_an_asynchronous_put_that_failed() {
+    let w = World::light();
+    w.run("DEFINE TOPIC(T) TOPICSTR('news') PUB(DISABLED)");
+    let s = w.connect();
+    let of = |name: &str, added: &str| Od {
+        object_name: posthaste_mqi::Name::new(name),
+        ..topic(added)
+    };
+    for (mut od, whole) in [
+        (of("T", "rain"), "news/rain"),
+        (of("T", ""), "news"),
+        (of("", "news/rain"), "news/rain"),
+        // There is none to begin with.
+        (of("NONE", "rain"), "rain"),
+    ] {
+        let data = Bytes::from_static(b"text");
+        let options = &mut pmo(MQPMO_ASYNC_RESPONSE);
+        let put = block_on(s.put1(&mut od, &mut md(0), options, data));
+        assert!(put.is_err(), "{whole}");
+        let sts = block_on(s.stat(MQSTAT_TYPE_ASYNC_ERROR, 2)).unwrap();
+        assert_eq!(sts.object_type, MQOT_TOPIC);
+        assert_eq!(
+            (sts.object_string.as_str(), sts.put_failure_count),
+            (whole, 1)
+        );
+    }
+}
+
 /// A log so full that records are refused: neither half a publication nor half a unit of work.
 #[test]
 fn a_unit_of_work_counts_every_message() {

@@ -327,7 +327,7 @@ impl SessionInner {
     }
 
     /// A topic by the name of an object, a topic string, or both.
-    pub(super) fn resolve_topic(&self, od: &Od, options: i32) -> Result<Resolved, Reason> {
+    pub(crate) fn resolve_topic(&self, od: &Od, options: i32) -> Result<Resolved, Reason> {
         let qm = &self.qm;
         if options & (INPUT | MQOO_BROWSE | MQOO_SET) != 0 {
             return Err(Reason::OPTION_NOT_VALID_FOR_TYPE);
