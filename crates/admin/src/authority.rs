@@ -14,8 +14,8 @@ use posthaste_command::{
 use posthaste_engine::{
     ChangeError, Issuer, Need, NoEntity, QueueManager, Refusal, authority_numbers,
 };
-use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
+use posthaste_mqi::{Chars, Reason};
 
 use crate::change;
 
@@ -146,7 +146,9 @@ fn of_subscription(
         needed.push(Needed::Manager(Authority::Change.into()));
     }
     let user = text(MQCACF_SUB_USER_ID);
-    if change.redirects() && !user.is_empty() && user != own {
+    // As long as a user identifier in a message may be, of which SUBUSER is one.
+    let is_own = Chars::<12>::new(&user) == Chars::<12>::new(own);
+    if change.redirects() && !user.is_empty() && !is_own {
         let to_send_as = [Authority::AlternateUser, Authority::SetIdentity];
         needed.push(Needed::Manager(Authorities::of(&to_send_as)));
     }

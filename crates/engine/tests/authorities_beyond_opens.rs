@@ -367,3 +367,48 @@ fn a_subscription_is_its_makers() {
     done("second", "DEFINE SUB(S) TOPICSTR('news') DEST(Q) REPLACE");
     assert_eq!(user(), "second");
 }
+
+/// A user identifier in a message has twelve characters, and so has SUBUSER.
+#[test]
+fn a_subscription_is_its_makers_whose_name_is_longer_than_an_identifier() {
+    let (w, users) = world(false);
+    users.set("administrator", &["staff"]);
+    w.run("DEFINE QLOCAL(Q)\nDEFINE QLOCAL(Q2)");
+    grant(
+        &w,
+        &[
+            ("QMGR", "self", "CONNECT"),
+            ("QMGR", "self", "DSP"),
+            ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+            ("QUEUE", "Q", "ALL"),
+            ("QUEUE", "Q2", "PUT"),
+        ],
+    );
+    for text in [
+        "DEFINE SUB(S) TOPICSTR('news') DEST(Q) VARUSER(FIXED)",
+        "ALTER SUB(S) DEST(Q2)",
+        "ALTER SUB(S) DEST(Q) SUBUSER('administrato')",
+    ] {
+        let reply = command(&w, "administrator", text);
+        assert!(reply.ok, "{text}: {reply:?}");
+    }
+    let refused = command(&w, "administrator", "ALTER SUB(S) SUBUSER('administrat')");
+    assert_eq!(refused.reason, Reason::NOT_AUTHORIZED);
+    // He uses it, and one that he has made by MQSUB is his to alter.
+    let s = admit(&w, "administrator").unwrap();
+    let uses = |options: i32, name: &str, own: Hobj| {
+        let made = Sd {
+            object_string: "news".to_owned(),
+            ..sd(options | MQSO_DURABLE, name)
+        };
+        subscribes(&s, made, own)
+    };
+    assert_eq!(uses(MQSO_RESUME, "S", Hobj::NONE), Ok(()));
+    let own = open(&s, "Q", MQOO_INPUT_SHARED);
+    assert_eq!(uses(MQSO_CREATE, "MINE", own), Ok(()));
+    close(&s, own, 0).unwrap();
+    let reply = command(&w, "administrator", "ALTER SUB(MINE) DEST(Q2)");
+    assert!(reply.ok, "{reply:?}");
+    let shown = w.mqsc("DISPLAY SUB(MINE) SUBUSER");
+    assert_eq!(shown.rows[0].2.shown("SUBUSER").unwrap(), "administrato");
+}

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Hobj, Name, Reason, Sd};
+use posthaste_mqi::{Chars, Hobj, Name, Reason, Sd};
 use posthaste_topic::{Filter, Scheme};
 
 use super::alter_subscription::altered;
@@ -207,12 +207,18 @@ impl SessionInner {
         })
     }
 
-    /// On whose behalf the call is made.
+    /// On whose behalf the call is made, as long as a user identifier in a message may be.
     pub(super) fn subscriber(&self, sd: &Sd) -> String {
-        match sd.options & MQSO_ALTERNATE_USER_AUTHORITY != 0 {
-            true => sd.alternate_user_id.text().into_owned(),
-            false => self.who.user.clone(),
-        }
+        let user = match sd.options & MQSO_ALTERNATE_USER_AUTHORITY != 0 {
+            true => sd.alternate_user_id,
+            false => Chars::new(&self.who.user),
+        };
+        user.text().into_owned()
+    }
+
+    /// Whether it is on behalf of another user than the subscription's.
+    fn is_another(&self, sd: &Sd, of: &Subscription) -> bool {
+        Chars::<12>::new(&of.user).text() != self.subscriber(sd)
     }
 
     /// Makes the destination of a subscription that is to be.
@@ -314,7 +320,7 @@ impl SessionInner {
     /// # Errors
     /// 2434 it is another user's, 2429 the one is shared and the other is not, 2523 only JMS may.
     fn may_use(&self, sd: &Sd, of: &Subscription, given: Given) -> Result<(), Reason> {
-        if !of.any_user && of.user != self.subscriber(sd) {
+        if !of.any_user && self.is_another(sd, of) {
             return Err(Reason::IDENTITY_MISMATCH);
         }
         let resumes = sd.options & MQSO_ALTER == 0;
