@@ -297,6 +297,53 @@ fn a_subscription_is_of_one_connection_at_a_time_and_of_its_user() {
     assert_eq!(managed(&s, MQSO_RESUME, "S"), mismatch);
 }
 
+/// Whoever resumes a subscription of any user takes it over: what is published comes in his name from then on (manual:
+/// "MQSO_ANY_USERID subscription option").
+#[test]
+fn who_resumes_a_subscription_of_any_user_takes_it_over() {
+    let mut w = World::light();
+    let s = w.connect();
+    let close_both = |s: &Session, (hobj, hsub): (Hobj, Hobj)| {
+        close(s, hobj, 0).unwrap();
+        close(s, hsub, MQCO_KEEP_SUB).unwrap();
+    };
+    let any = DURABLE | MQSO_ANY_USERID;
+    close_both(&s, managed(&s, any, "S").unwrap());
+    let user = |w: &World| {
+        all(w)[0]
+            .definition
+            .attrs
+            .text(MQCACF_SUB_USER_ID)
+            .to_owned()
+    };
+    assert_eq!(user(&w), "tester");
+    let stranger = as_user(&w, "stranger");
+    let taken = managed(&stranger, MQSO_RESUME, "S").unwrap();
+    assert_eq!(user(&w), "stranger");
+    let data = bytes::Bytes::from_static(b"text");
+    block_on(s.put1(&mut topic("a/b"), &mut md(0), &mut pmo(0), data)).unwrap();
+    let got = next(&stranger, taken.0, 0).unwrap();
+    assert_eq!(
+        got.md.user_identifier,
+        posthaste_mqi::Chars::new("stranger")
+    );
+    close_both(&stranger, taken);
+    drop((s, stranger));
+    w.crash();
+    assert_eq!(user(&w), "stranger");
+    // It is any user's still, the first one's too; of one that is not, each use is its user's.
+    let s = w.connect();
+    close_both(&s, managed(&s, MQSO_RESUME, "S").unwrap());
+    assert_eq!(user(&w), "tester");
+    let other = as_user(&w, "other");
+    let fixed = DURABLE | MQSO_ALTER | MQSO_FIXED_USERID;
+    close_both(&other, managed(&other, fixed, "S").unwrap());
+    assert_eq!(user(&w), "other");
+    let mismatch = Err(Reason::IDENTITY_MISMATCH);
+    assert_eq!(managed(&s, MQSO_RESUME, "S"), mismatch);
+    assert_eq!(user(&w), "other");
+}
+
 #[test]
 fn an_alteration_is_durable_and_what_cannot_be_altered_is_refused() {
     let mut w = World::light();

@@ -335,7 +335,8 @@ impl SessionInner {
         }
     }
 
-    /// Uses a subscription that there is, altered where that is asked for.
+    /// Uses a subscription that there is, altered where that is asked for. Whoever resumes one of any user takes it over: what is
+    /// published comes in his name from then on (manual: "MQSO_ANY_USERID subscription option"). One that is shared is nobody's.
     async fn resume<'a>(
         &'a self,
         sd: &Sd,
@@ -348,7 +349,8 @@ impl SessionInner {
         let resumes = sd.options & MQSO_ALTER == 0;
         let authorised = caller.may_subscribe(qm, of.filter.branch(), resumes)?;
         self.may_use(sd, of, given)?;
-        if !resumes && !of.managed {
+        let takes_over = |of: &Subscription| !of.shared && self.is_another(sd, of);
+        if (!resumes || takes_over(of)) && !of.managed {
             caller.may_have_sent(qm)?;
         }
         let user = (self.id, qm.clock.now());
@@ -379,6 +381,15 @@ impl SessionInner {
             if !provided.as_ref().is_none_or(same) {
                 return Err(Reason::HOBJ_ERROR.into());
             }
+            if !takes_over(before) {
+                return Ok((found, using, authorised));
+            }
+            let after = Subscription {
+                user: self.subscriber(sd),
+                ..Subscription::clone(before)
+            };
+            self.alter(after).await?;
+            let found = qm.topics.found(&of.id).ok_or(Missed::Again)?;
             return Ok((found, using, authorised));
         }
         if before.durable && provided.as_ref().is_some_and(|provided| provided.temporary) {
