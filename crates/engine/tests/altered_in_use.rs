@@ -8,7 +8,7 @@ use posthaste_command::Reply;
 use posthaste_engine::{Consumer, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Hobj, Name, ObjectRecord, ObjectRecords, Od, Reason};
+use posthaste_mqi::{Hobj, Name, Od, Reason};
 use world::*;
 
 const SHARED: i32 = MQOO_INPUT_SHARED;
@@ -70,23 +70,6 @@ fn elsewhere(s: &Session, queue: &str, q_mgr: &str) -> Hobj {
         ..Od::default()
     };
     open_od(s, &mut od, MQOO_OUTPUT).unwrap()
-}
-
-/// A distribution list.
-fn list(names: &[&str]) -> Od {
-    let of = |name: &&str| ObjectRecord {
-        object_name: Name::new(name),
-        ..ObjectRecord::default()
-    };
-    Od {
-        version: MQOD_VERSION_2,
-        recs_present: names.len() as i32,
-        records: Some(Box::new(ObjectRecords {
-            objects: names.iter().map(of).collect(),
-            responses: vec![Default::default(); names.len()],
-        })),
-        ..Od::default()
-    }
 }
 
 #[test]
@@ -307,19 +290,6 @@ fn the_default_transmission_queue_by_which_something_is_open_changes_with_force_
     }
     put_by(&s, by_another).unwrap();
     assert_eq!((w.depth("X"), w.depth("Y")), (3, 0));
-}
-
-#[test]
-fn a_distribution_list_goes_on_with_the_queues_that_have_not_changed() {
-    let w = World::light();
-    w.run("DEFINE QLOCAL(Q)\nDEFINE QLOCAL(OTHER)\nDEFINE QALIAS(A) TARGET(Q)");
-    let s = w.connect();
-    let mut od = list(&["OTHER", "A"]);
-    let h = open_od(&s, &mut od, MQOO_OUTPUT).unwrap();
-    refused(&w, "QALIAS(A)", "TARGET(OTHER)");
-    force(&w, "QALIAS(A)", "TARGET(OTHER)");
-    assert_eq!(put_by(&s, h), Ok(Reason::MULTIPLE_REASONS));
-    assert_eq!((w.depth("OTHER"), w.depth("Q")), (1, 0));
 }
 
 /// A change of what an MQGET or a consumer waits by: the alias, or the queue under it.

@@ -312,22 +312,27 @@ fn records_of_groups_with_odd_names_are_saved_and_read_again() {
     assert_eq!(w.qm().authority_records(), before);
 }
 
+/// What is needed to define subscriptions for Q, on which this is granted, and for Q2.
+fn to_subscribe(w: &World, on_q: &'static str) {
+    w.run("DEFINE QLOCAL(Q)\nDEFINE QLOCAL(Q2)");
+    grant(
+        w,
+        &[
+            ("QMGR", "self", "CONNECT"),
+            ("QMGR", "self", "DSP"),
+            ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+            ("QUEUE", "Q", on_q),
+            ("QUEUE", "Q2", "PUT"),
+        ],
+    );
+}
+
 /// SUBUSER: whoever defines one that names nobody, and needs nothing to have messages sent in his own name.
 #[test]
 fn a_subscription_is_its_makers() {
     let (w, users) = world(false);
     users.set("second", &["staff"]);
-    w.run("DEFINE QLOCAL(Q)\nDEFINE QLOCAL(Q2)");
-    grant(
-        &w,
-        &[
-            ("QMGR", "self", "CONNECT"),
-            ("QMGR", "self", "DSP"),
-            ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
-            ("QUEUE", "Q", "PUT"),
-            ("QUEUE", "Q2", "PUT"),
-        ],
-    );
+    to_subscribe(&w, "PUT");
     let user = || {
         let shown = w.mqsc("DISPLAY SUB(S) SUBUSER");
         shown.rows[0].2.shown("SUBUSER").unwrap()
@@ -373,17 +378,7 @@ fn a_subscription_is_its_makers() {
 fn a_subscription_is_its_makers_whose_name_is_longer_than_an_identifier() {
     let (w, users) = world(false);
     users.set("administrator", &["staff"]);
-    w.run("DEFINE QLOCAL(Q)\nDEFINE QLOCAL(Q2)");
-    grant(
-        &w,
-        &[
-            ("QMGR", "self", "CONNECT"),
-            ("QMGR", "self", "DSP"),
-            ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
-            ("QUEUE", "Q", "ALL"),
-            ("QUEUE", "Q2", "PUT"),
-        ],
-    );
+    to_subscribe(&w, "ALL");
     for text in [
         "DEFINE SUB(S) TOPICSTR('news') DEST(Q) VARUSER(FIXED)",
         "ALTER SUB(S) DEST(Q2)",

@@ -416,3 +416,22 @@ fn put_options_for_lists_that_are_wrong_say_why() {
     assert_eq!(put_list(&s, h, &mut md(0), &mut how), Ok(Reason::NONE));
     assert_eq!((w.depth("A"), w.depth("B")), (1, 1));
 }
+
+/// An alias in a list leads elsewhere, by FORCE: its handle alone is void.
+#[test]
+fn a_list_goes_on_with_the_queues_that_have_not_changed() {
+    let w = World::light();
+    w.run("DEFINE QLOCAL(Q)\nDEFINE QLOCAL(OTHER)\nDEFINE QALIAS(A) TARGET(Q)");
+    let s = w.connect();
+    let h = open_od(&s, &mut list(&["OTHER", "A"]), MQOO_OUTPUT).unwrap();
+    let refused = w.mqsc("ALTER QALIAS(A) TARGET(OTHER)");
+    assert_eq!(refused.reason, Reason::CCF_OBJECT_OPEN_FORCE);
+    w.run("ALTER QALIAS(A) TARGET(OTHER) FORCE");
+    let mut pmo = with_records(0, 0, 2);
+    let done = block_on(s.put(h, &mut md(0), &mut pmo, Bytes::new())).unwrap();
+    assert_eq!(done.warning, Reason::MULTIPLE_REASONS);
+    let reasons = pmo.records.unwrap().responses;
+    let reasons: Vec<Reason> = reasons.iter().map(|one| one.reason).collect();
+    assert_eq!(reasons, [Reason::NONE, Reason::OBJECT_CHANGED]);
+    assert_eq!((w.depth("OTHER"), w.depth("Q")), (1, 0));
+}
