@@ -419,6 +419,9 @@ fn dynamic(s: &Session, model: &str, pattern: &str) -> Result<(Hobj, String), Re
     };
     let h = open_od(s, &mut od, IN_OUT)?;
     assert_eq!(od.resolved_q_name, od.object_name);
+    // Where it was made (MQOD, "ObjectQMgrName").
+    assert_eq!(od.object_q_mgr_name, od.resolved_q_mgr_name);
+    assert!(!od.object_q_mgr_name.is_blank());
     Ok((h, od.object_name.text().into_owned()))
 }
 

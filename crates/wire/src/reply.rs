@@ -21,8 +21,9 @@ use crate::subscribe::{SubRequest, SubRqRequest};
 use crate::verb::{ApiHeader, Outcome};
 use crate::xa::XaReply;
 
-/// The longest character buffer of MQINQ that is filled up with blanks as it was asked for.
+/// The longest character buffer of MQINQ that is filled up with blanks as it was asked for, and the most integers with zeros.
 const MAX_PADDED_CHARS: usize = 65_536;
+const MAX_PADDED_INTS: usize = 16_384;
 
 /// What follows the API header of a reply.
 #[derive(Clone, Copy, Debug)]
@@ -193,23 +194,24 @@ fn write_inq(
     ints: &[i32],
     chars: &[u8],
 ) {
-    let room = |count: i32| usize::try_from(count).unwrap_or(0);
-    let asked = room(request.char_length);
-    let char_length = if asked <= MAX_PADDED_CHARS {
-        asked
-    } else {
-        asked.min(chars.len())
+    // As many as there is room for: a reader goes by the counts, and not by how many selectors there are of a kind.
+    let filled = |asked: i32, have: usize, most: usize| match usize::try_from(asked).unwrap_or(0) {
+        asked if asked <= most => asked,
+        asked => asked.min(have),
     };
-    let char_field = i32::try_from(char_length).unwrap_or(i32::MAX);
+    let int_count = filled(request.int_count, ints.len(), MAX_PADDED_INTS);
+    let char_length = filled(request.char_length, chars.len(), MAX_PADDED_CHARS);
+    let field = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
     InqRequest::write_parts(
         out,
         order,
         &request.selectors,
-        request.int_count,
-        char_field,
+        field(int_count),
+        field(char_length),
     );
-    for int in ints.iter().take(room(request.int_count)) {
-        order.put_i32(out, *int);
+    let padded = ints.iter().copied().chain(std::iter::repeat(0));
+    for int in padded.take(int_count) {
+        order.put_i32(out, int);
     }
     let chars = chars.get(..char_length).unwrap_or(chars);
     out.extend_from_slice(chars);
@@ -353,12 +355,9 @@ impl InqReply {
     fn read(input: &mut Input<'_>) -> Result<InqReply, DecodeError> {
         let request = InqRequest::read(input)?;
         let is_int = |selector: &&i32| (MQIA_FIRST..=MQIA_LAST).contains(*selector);
-        let ints =
-            u32::try_from(request.selectors.iter().filter(is_int).count()).unwrap_or(u32::MAX);
-        let ints = read_ints(
-            input,
-            ints.min(u32::try_from(request.int_count).unwrap_or(0)),
-        )?;
+        let mut ints = read_ints(input, u32::try_from(request.int_count).unwrap_or(0))?;
+        // What is behind those fills the room up.
+        ints.truncate(request.selectors.iter().filter(is_int).count());
         let chars = usize::try_from(request.char_length)
             .unwrap_or(0)
             .min(input.remaining());

@@ -65,7 +65,10 @@ const DIFFERENT: &[(&str, &str, &str)] = &[
     ("32-jms-durable", "43", SAYS_ITS_TOPIC),
     ("33-jms-shared-subscriptions", "39", SAYS_ITS_TOPIC),
     ("33-jms-shared-subscriptions", "43", SAYS_ITS_TOPIC),
+    ("06-putget-fap8-tsh-only", "9", AS_MANY_AS_IT_SAYS),
+    ("75-older-client-9.0.4.0-session", "9", AS_MANY_AS_IT_SAYS),
 ];
+const AS_MANY_AS_IT_SAYS: &str = "MQINQ with room for four integers of which there are three: the captured answer said four and sent three";
 const NOTHING_RETAINED: &str = "nobody has published, and so nothing is retained";
 const SAYS_ITS_TOPIC: &str = "a publication says its topic in a folder of properties, mqps";
 const NO_BASE_QUEUE: &str =

@@ -347,6 +347,15 @@ async fn inquire_and_set_reach_the_object() {
         text.starts_with("QM1 ") && text[48..].starts_with("QM1_"),
         "{text}"
     );
+    // There may be more room than there are integers, and characters come behind all of it (MQINQ, "IntAttrCount").
+    let (asked, reply) = client.call(outcome.handle, &inq(4, 100)).await;
+    assert_eq!(asked.comp_code, CompCode::Ok);
+    let Reply::Inq(answer) = reply else {
+        panic!("{reply:?}")
+    };
+    assert_eq!(answer.ints.len(), 1);
+    let text = String::from_utf8(answer.chars).unwrap();
+    assert!(text.starts_with("QM1 ") && text.len() == 100, "{text}");
     for (ints, chars, reason) in [
         (0, 96, Reason::INT_ATTR_COUNT_TOO_SMALL),
         (1, 48, Reason::CHAR_ATTRS_TOO_SHORT),

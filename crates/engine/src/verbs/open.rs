@@ -433,7 +433,7 @@ impl SessionInner {
     /// Fills the output fields of the object descriptor.
     fn describe(&self, od: &mut Od, resolved: &Resolved, options: i32) {
         if resolved.created_queue {
-            od.object_name = resolved.q_name;
+            (od.object_name, od.object_q_mgr_name) = (resolved.q_name, resolved.q_mgr_name);
         }
         od.resolved_q_name = resolved.q_name;
         od.resolved_q_mgr_name = resolved.q_mgr_name;

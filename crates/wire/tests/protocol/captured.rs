@@ -8,7 +8,7 @@ use posthaste_wire::flow::{Assembler, Body, Envelope, Framing};
 use posthaste_wire::identity::{Authentication, Userid};
 use posthaste_wire::initial::{InitialData, dispute};
 use posthaste_wire::reply::{Answer, Reply};
-use posthaste_wire::request::Request;
+use posthaste_wire::request::{InqRequest, Request};
 use posthaste_wire::segment::{Flags, HEADER, Header, Scope, Segment, SegmentType};
 use posthaste_wire::server::{Incoming, ServerSocket};
 use posthaste_wire::socket::SocketAction;
@@ -299,10 +299,16 @@ fn answer_again(
     }
 }
 
+/// How many of an MQINQ's selectors are of integers.
+fn integers(inq: &InqRequest) -> usize {
+    let of_integers = |selector: &&i32| (1..=2_000).contains(*selector);
+    inq.selectors.iter().filter(of_integers).count()
+}
+
 #[test]
 fn our_replies_have_the_layout_of_the_captured_ones() {
     let requests = flows(true, SegmentType::is_request);
-    let mut compared = 0;
+    let (mut compared, mut too_short) = (0, 0);
     for flow in flows(false, SegmentType::is_reply) {
         let (api, reply) = Reply::decode(&flow.header, &Body::Borrowed(&flow.body))
             .unwrap_or_else(|error| panic!("{}: {error:?}", flow.name));
@@ -328,6 +334,12 @@ fn our_replies_have_the_layout_of_the_captured_ones() {
         let Some(request) = request else { continue };
         let (_, request) =
             Request::decode(&request.header, &Body::Borrowed(&request.body)).unwrap();
+        // The captured server sent no more integers than there are selectors of integers, whatever count it said: the client
+        // took the first characters for the rest of them.
+        if matches!(&request, Request::Inq(inq) if inq.int_count as usize > integers(inq)) {
+            too_short += 1;
+            continue;
+        }
         let mut out = Vec::new();
         answer_again(&reply, &request, &mut out, &envelope(&flow), &api);
         let again = |out: &mut Vec<u8>, e: &Envelope| answer_again(&reply, &request, out, e, &api);
@@ -350,6 +362,10 @@ fn our_replies_have_the_layout_of_the_captured_ones() {
         compared += 1;
     }
     assert!(compared > 700, "{compared} replies compared");
+    assert!(
+        too_short < 100,
+        "{too_short} captured replies to MQINQ are too short"
+    );
 }
 
 /// Decodes what is not a verb and encodes it again, for `scope`; `None` for a verb.

@@ -243,6 +243,12 @@ public final class Base {
         equal(CMQC.MQPER_PERSISTENT, ints[0]);
         equal(0, ints[1]);
         equal(name, new String(chars, java.nio.charset.StandardCharsets.US_ASCII).trim());
+        // There may be more room than there are integers.
+        int[] room = new int[5];
+        byte[] wide = new byte[60];
+        queue.inquire(selectors, room, wide);
+        equal("[1, 0, 0, 0, 0]", Arrays.toString(room));
+        equal(name, new String(wide, java.nio.charset.StandardCharsets.US_ASCII).trim());
         queue.setInhibitGet(CMQC.MQQA_GET_ALLOWED);
         queue.setInhibitPut(CMQC.MQQA_PUT_INHIBITED);
         equal(CMQC.MQQA_GET_ALLOWED, queue.getInhibitGet());
