@@ -1,7 +1,8 @@
 //! A message that is sent as it comes, accepted and written; or why there is none.
 //!
 //! Invariants: what is written has been accepted, in the unit of work or for good, before; what cannot be accepted, or is
-//! longer than the client has room for, goes back to its queue, and the client is told.
+//! longer than the client has room for, goes back to its queue, and the client is told; where a consumer's message is longer than
+//! the channel allows, so is the operator.
 
 use bytes::Bytes;
 use posthaste_engine::Delivery;
@@ -55,6 +56,12 @@ fn hand_over(
         let message = Message::of(&delivery, &terms, longest);
         if message.reason == Reason::TRUNCATED_MSG_FAILED {
             drop(delivery);
+            let gets = conversation.streams.borrow_mut().gets(handle);
+            if longest < terms.room && !gets.wait && !gets.read_ahead {
+                too_long(conversation, &message);
+                tell(conversation, handle, Reason::MSG_TOO_BIG_FOR_CHANNEL);
+                return;
+            }
             if let Some(place) = conversation.streams.borrow_mut().ended(handle) {
                 message.write(conversation, handle, &place);
             }
@@ -79,6 +86,20 @@ fn hand_over(
             message.write(conversation, handle, &place);
         }
     }
+}
+
+/// Tells the operator, who can mend it, that a consumer's next message is longer than the channel allows. The application may not
+/// hear of it: IBM's JMS client tells its exception listener where ASYNCEXCEPTION is ALL.
+fn too_long(conversation: &Conversation, message: &Message) {
+    let common = &conversation.common;
+    let inserts = [
+        String::from_utf8_lossy(&message.queue).into_owned(),
+        message.length.to_string(),
+        common.instance.channel.clone(),
+        common.instance.conname.clone(),
+        common.max_message.to_string(),
+    ];
+    common.registry.operator().message("AMQ2233W", &inserts);
 }
 
 /// A message, and what is said with it.

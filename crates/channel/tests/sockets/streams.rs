@@ -443,6 +443,43 @@ async fn a_consumer_is_notified_of_what_ends_it() {
     client.disconnect().await;
 }
 
+const TOO_LONG: (u32, Reason) = (Notification::GET_INHIBITED, Reason::MSG_TOO_BIG_FOR_CHANNEL);
+
+/// A consumer whose next message is longer than its channel allows is notified and ends, and the operator hears of it; the message
+/// stays for others. What is longer than the consumer has asked for is a matter between it and its client.
+#[tokio::test]
+async fn a_message_that_is_longer_than_the_channel_allows_is_told_of_and_stays() {
+    for options in [MQGMO_NO_SYNCPOINT, MQGMO_SYNCPOINT] {
+        let world = World::new().await;
+        let mut other = world.client().await;
+        world.mqsc("ALTER CHANNEL(CH) CHLTYPE(SVRCONN) MAXMSGL(1000)");
+        let mut client = world.client().await;
+        let [queue, others] = [client.open("Q1").await, other.open("Q1").await];
+        let long = "x".repeat(1001);
+        put(&mut other, others, &[&long, "later"]).await;
+        let mut request = wanting(queue, options);
+        request.max_length = 1000;
+        ask(&mut client, &request);
+        assert_eq!(next(&mut client).await.0, Reason::TRUNCATED_MSG_FAILED);
+        assert_eq!(world.operator.beginning_with("AMQ2233").len(), 0);
+        for max_length in [-1, 1001] {
+            request.max_length = max_length;
+            ask(&mut client, &request);
+            assert_eq!(notice(&mut client, queue).await, TOO_LONG);
+        }
+        assert_eq!(world.operator.beginning_with("AMQ2233").len(), 2);
+        let inserts = world.operator.inserts("AMQ2233W");
+        assert_eq!(inserts[..3], ["Q1", "1001", "CH"]);
+        assert_eq!(inserts[4], "1000");
+        let got = other.get(others, MQGMO_NO_SYNCPOINT, 0).await.unwrap();
+        assert_eq!(got.data.len(), 1001);
+        commit(&mut client).await;
+        assert_eq!(world.depth("Q1"), 1);
+        ask(&mut client, &wanting(queue, options));
+        assert_eq!(text(&mut client).await, "later");
+    }
+}
+
 /// What MQGET says of a wait interval that is neither a time nor MQWI_UNLIMITED, and for a consumer too.
 #[tokio::test]
 async fn a_wait_interval_below_unlimited_is_an_error() {

@@ -563,6 +563,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Remove the cause, and run the command again.",
     ),
     message(
+        "AMQ2233W",
+        "A message of {1} bytes on queue {0} is longer than channel {2} allows: {4} bytes. A listener of {3} has ended.",
+        "An application has messages delivered from that queue (a JMS listener, MQCB), and this one is the next for it. Nothing more is sent to it until it asks anew, which a JMS listener does not. It was told reason 2218; its exception listener hears that only where ASYNCEXCEPTION is ALL. The message stays on the queue for whoever can have it.",
+        "Raise MAXMSGL of the channel, or get the message by another channel; then start the application again.",
+    ),
+    message(
         "AMQ2401E",
         "{0} is an MQSC command that this release does not perform.",
         "The command is well known in MQ, but there is nothing yet that would carry it out.",

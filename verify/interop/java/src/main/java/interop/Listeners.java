@@ -205,23 +205,8 @@ public final class Listeners {
 
     private void nothingComesWhileInhibited(String name, String object, String queue, boolean transacted)
             throws Exception {
-        MQConnectionFactory factory = Jms.factory(place);
-        factory.setAsyncExceptions(WMQConstants.ASYNC_EXCEPTIONS_ALL);
         BlockingQueue<String> events = new LinkedBlockingQueue<>();
-        try (Connection connection = factory.createConnection()) {
-            connection.setExceptionListener(failure -> events.add("reason " + reason(failure)));
-            Session session = connection.createSession(transacted, Session.AUTO_ACKNOWLEDGE);
-            session.createConsumer(session.createQueue(name)).setMessageListener(message -> {
-                try {
-                    events.add(message instanceof TextMessage ? ((TextMessage) message).getText() : "no text");
-                    if (transacted) {
-                        session.commit();
-                    }
-                } catch (JMSException failure) {
-                    events.add(failure.toString());
-                }
-            });
-            connection.start();
+        try (Connection connection = listening(place.channel, name, transacted, events)) {
             send(queue, 0, 1, DeliveryMode.PERSISTENT);
             equal("number 0", next(events));
             place.ok("ALTER " + object + " GET(DISABLED)");
@@ -244,6 +229,55 @@ public final class Listeners {
             connection.stop();
             equal(null, events.poll());
         }
+    }
+
+    /** It hears of a message that is longer than its channel allows, which others can have. */
+    @Case
+    public void aMessageIsTooLongForTheChannel() throws Exception {
+        String name = place.queue();
+        String channel = place.channel + ".SMALL";
+        place.ok("DEFINE CHANNEL(" + channel + ") CHLTYPE(SVRCONN) LIKE(" + place.channel + ") MAXMSGL(50000)");
+        for (boolean transacted : new boolean[] {false, true}) {
+            BlockingQueue<String> events = new LinkedBlockingQueue<>();
+            try (Connection connection = listening(channel, name, transacted, events); Connection other = connect()) {
+                send(name, 0, 1, DeliveryMode.PERSISTENT);
+                equal("number 0", next(events));
+                Session sending = other.createSession(false, Session.AUTO_ACKNOWLEDGE);
+                String text = "0123456789".repeat(6_000);
+                sending.createProducer(sending.createQueue(name)).send(sending.createTextMessage(text));
+                equal("reason 2218", next(events));
+                other.start();
+                MessageConsumer receiver = sending.createConsumer(sending.createQueue(name));
+                equal(text, ((TextMessage) receiver.receive(LONG)).getText());
+                connection.stop();
+                equal(null, events.poll());
+            }
+        }
+        place.ok("DELETE CHANNEL(" + channel + ")");
+        equal(0, place.depth(name));
+    }
+
+    /** A connection with a listener: what it is given, and all that its exception listener hears, are its events. */
+    private Connection listening(String channel, String queue, boolean transacted, BlockingQueue<String> events)
+            throws JMSException {
+        MQConnectionFactory factory = Jms.factory(place);
+        factory.setChannel(channel);
+        factory.setAsyncExceptions(WMQConstants.ASYNC_EXCEPTIONS_ALL);
+        Connection connection = factory.createConnection();
+        connection.setExceptionListener(failure -> events.add("reason " + reason(failure)));
+        Session session = connection.createSession(transacted, Session.AUTO_ACKNOWLEDGE);
+        session.createConsumer(session.createQueue(queue)).setMessageListener(message -> {
+            try {
+                events.add(message instanceof TextMessage ? ((TextMessage) message).getText() : "no text");
+                if (transacted) {
+                    session.commit();
+                }
+            } catch (JMSException failure) {
+                events.add(failure.toString());
+            }
+        });
+        connection.start();
+        return connection;
     }
 
     private static int reason(JMSException failure) {
