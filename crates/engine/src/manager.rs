@@ -21,7 +21,7 @@ use crate::operator::Operator;
 use crate::queue::deleted::DeletedQueues;
 use crate::queue::{Queue, QueueHome};
 use crate::recovery::checkpoint_state::CheckpointState;
-use crate::recovery::restart::Locks;
+use crate::recovery::locks::Locks;
 use crate::signal::Signal;
 use crate::steady_clock::SteadyClock;
 use crate::stop::Stop;

@@ -319,7 +319,7 @@ fn a_dead_letter_is_without() {
 fn user_data_of_many_subscribers_are_said_up_to_a_limit() {
     // 50 KB each, escaped: 21 of them are a megabyte, and 168 are eight.
     let user_data = |n: usize| format!("{n:03}{}", "&".repeat(10_000));
-    for (options, count, said) in [("", 40, 21), ("PSPROP(RFH2)", 180, 168)] {
+    for (options, count, most) in [("", 40, 21), ("PSPROP(RFH2)", 180, 168)] {
         let w = World::light();
         w.run("DEFINE QLOCAL(Q)");
         for n in 0..count {
@@ -342,7 +342,7 @@ fn user_data_of_many_subscribers_are_said_up_to_a_limit() {
                 false => assert_eq!(header.folders, ["<mqps><Top>t</Top></mqps>"]),
             }
         }
-        assert_eq!(with_it, said, "{options}");
+        assert_eq!(with_it, most, "{options}");
     }
 }
 
@@ -369,8 +369,8 @@ fn a_header_can_be_read_whatever_the_publisher_says_of_the_data() {
         for queue in ["BESIDE", "HEADER", "LATER"] {
             let h = open(&s, queue, MQOO_INPUT_SHARED);
             let got = next(&s, h, MQGMO_PROPERTIES_FORCE_MQRFH2).unwrap();
-            let said = (got.md.encoding, got.md.coded_char_set_id);
-            assert_eq!(said, expected, "{queue} {encoding} {coded_char_set_id}");
+            let written = (got.md.encoding, got.md.coded_char_set_id);
+            assert_eq!(written, expected, "{queue} {encoding} {coded_char_set_id}");
             let (header, behind) = taken_apart(&got);
             assert!(header.folders[0].starts_with("<mqps><Top>t</Top>"));
             let of_data = (header.format, header.encoding, header.coded_char_set_id);

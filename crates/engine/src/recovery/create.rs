@@ -11,7 +11,7 @@ use posthaste_recovery_log::Lsn;
 use posthaste_store::ImageWriter;
 
 use super::image::{self, Anchor, Header, SavedObject};
-use super::restart::lock_folders;
+use super::locks::lock_folders;
 use crate::catalogue::{Stored, system_objects};
 use crate::config::{CreateOptions, EngineConfig};
 use crate::names::valid_name;

@@ -9,5 +9,6 @@ pub(crate) mod checkpoint;
 pub(crate) mod checkpoint_state;
 mod create;
 pub(crate) mod image;
+pub(crate) mod locks;
 mod replay;
-pub(crate) mod restart;
+mod restart;

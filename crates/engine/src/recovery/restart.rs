@@ -5,16 +5,16 @@
 //! and repeated at any point.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
 use std::sync::Arc;
 
-use posthaste_env::{Disk, Env, Lock, PAGE};
+use posthaste_env::{Env, PAGE};
 use posthaste_recovery_log::{Class, LogError, RecoveryLog, Restart, Writer};
 use posthaste_store::{Place, QueueFile, StoreError, image_number, read_image};
 
 use super::checkpoint::{index_bytes, interval};
 use super::checkpoint_state::CheckpointState;
 use super::image::{self, Anchor, Header, SavedObject, SavedQueue, nonsense};
+use super::locks::lock_folders;
 use super::replay::Replay;
 use crate::bodies::{BodyCipher, open_record};
 use crate::catalogue::{self, Catalogue};
@@ -35,36 +35,6 @@ use crate::record::{self, QueueId};
 use crate::room::{Needs, Room};
 use crate::stop::StartError;
 use crate::unit::carried::{self, Row};
-
-/// What keeps a second process off the same files: a lock in the data folder and one in the log's, which a copy of the data folder
-/// names too.
-pub(crate) struct Locks {
-    _data: Box<dyn Lock>,
-    _log: Box<dyn Lock>,
-}
-
-/// Takes the locks of both folders.
-pub(super) fn lock_folders(
-    disk: &Arc<dyn Disk>,
-    config: &EngineConfig,
-) -> Result<Locks, StartError> {
-    let lock = |folder: &Path| {
-        disk.lock(&folder.join("lock")).map_err(|error| {
-            if error.kind() == std::io::ErrorKind::WouldBlock {
-                StartError::InUse(folder.to_owned())
-            } else {
-                StartError::Io {
-                    what: format!("locking {}", folder.display()),
-                    error,
-                }
-            }
-        })
-    };
-    Ok(Locks {
-        _data: lock(&config.data)?,
-        _log: lock(&config.log)?,
-    })
-}
 
 /// What an image holds, decoded.
 struct Image {

@@ -1,0 +1,41 @@
+//! One process at a time has a queue manager's files.
+//!
+//! Invariant: what is held is held until the last of a queue manager's files is closed.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use posthaste_env::{Disk, Lock};
+
+use crate::config::EngineConfig;
+use crate::stop::StartError;
+
+/// What keeps a second process off the same files: a lock in the data folder and one in the log's, which a copy of the data folder
+/// names too.
+pub(crate) struct Locks {
+    _data: Box<dyn Lock>,
+    _log: Box<dyn Lock>,
+}
+
+/// Takes the locks of both folders.
+pub(super) fn lock_folders(
+    disk: &Arc<dyn Disk>,
+    config: &EngineConfig,
+) -> Result<Locks, StartError> {
+    let lock = |folder: &Path| {
+        disk.lock(&folder.join("lock")).map_err(|error| {
+            if error.kind() == std::io::ErrorKind::WouldBlock {
+                StartError::InUse(folder.to_owned())
+            } else {
+                StartError::Io {
+                    what: format!("locking {}", folder.display()),
+                    error,
+                }
+            }
+        })
+    };
+    Ok(Locks {
+        _data: lock(&config.data)?,
+        _log: lock(&config.log)?,
+    })
+}
