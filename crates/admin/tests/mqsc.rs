@@ -663,6 +663,15 @@ fn the_state_of_queues_is_shown() {
     ] {
         assert_eq!(row.shown(keyword).as_deref(), Some(value), "{keyword}");
     }
+    // Whoever counts is shown, by whatever name he has opened it.
+    w.run("DEFINE QALIAS(ALIAS) TARGET(Q.A)");
+    let by_alias = open(&other, "ALIAS", MQOO_OUTPUT);
+    let handles = w.mqsc("DISPLAY QSTATUS(Q.A) TYPE(HANDLE) OUTPUT");
+    let outputs = handles.rows.iter().map(|row| row.2.shown("OUTPUT"));
+    assert_eq!(outputs.flatten().filter(|yes| yes == "YES").count(), 2);
+    let counted = shown(&w, "DISPLAY QSTATUS(Q.A) OPPROCS", "OPPROCS");
+    assert_eq!(counted, ["2"]);
+    close(&other, by_alias, MQCO_NONE).unwrap();
     commit(&s);
     let uncommitted = shown(&w, "DISPLAY QSTATUS(Q.*) UNCOM", "UNCOM");
     assert_eq!(uncommitted, ["NO", "NO"]);

@@ -466,6 +466,11 @@ impl SessionInner {
         let handles = state.handles.iter().map(|handle| HandleStatus {
             object: handle.opened.name().to_owned(),
             kind: handle.opened.kind(),
+            queue: match &handle.target {
+                Target::Queue { queue, .. } => Some(queue.name.text().into_owned()),
+                Target::Remote { transmission, .. } => Some(transmission.name.text().into_owned()),
+                _ => None,
+            },
             options: handle.options,
             topic: match &handle.target {
                 Target::Topic(topic) => Some(OpenTopicStatus {

@@ -173,6 +173,8 @@ pub struct HandleStatus {
     pub object: String,
     /// What that is.
     pub kind: ObjectKind,
+    /// The local queue that it is open on, by that name or by one that leads there.
+    pub queue: Option<String>,
     /// The open options.
     pub options: i32,
     /// What is so of the topic string, if it is open on one.

@@ -67,7 +67,8 @@ fn queue_row(name: &str, status: &QueueStatus) -> Row {
     row
 }
 
-/// DISPLAY QSTATUS TYPE(HANDLE): who has the queue open.
+/// DISPLAY QSTATUS TYPE(HANDLE): who has the queue open, by its own name or by one that leads to it; the names that count for IPPROCS
+/// and OPPROCS too.
 fn queue_handles(
     connections: &[ConnectionStatus],
     request: &Request<'_>,
@@ -75,7 +76,8 @@ fn queue_handles(
     reply: &mut Reply,
 ) {
     for connection in connections {
-        for handle in connection.handles.iter().filter(|h| h.object == name) {
+        let on_it = |handle: &&HandleStatus| handle.queue.as_deref() == Some(name);
+        for handle in connection.handles.iter().filter(on_it) {
             let row = handle_row(connection, name, handle.options);
             request.add(reply, "AMQ8450I", Cells::whole(row, 2));
         }

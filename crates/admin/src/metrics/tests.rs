@@ -167,6 +167,7 @@ fn each_number_of_a_connection_has_a_row() {
     let handle = HandleStatus {
         object: "Q".to_owned(),
         kind: posthaste_command::ObjectKind::QLocal,
+        queue: Some("Q".to_owned()),
         options: 0,
         topic: None,
     };

@@ -288,6 +288,12 @@ const AUTHORITY_OPTIONS: &[Choice] = &[choice(
     ],
 )];
 
+/// Inquire Entity Authority: what is asked for is what an entity may by all records together.
+const ENTITY_OPTIONS: &[Choice] = &[choice(
+    mq::MQIACF_AUTH_OPTIONS,
+    &[(mq::MQAUTHOPT_CUMULATIVE, "")],
+)];
+
 /// The five commands of a kind of object.
 macro_rules! objects {
     ($(
@@ -381,7 +387,7 @@ const OTHERS: &[PcfCommand] = &[
     row(mq::MQCMD_SET_AUTH_REC, Form::Set, ("SET", "AUTHREC"), 0, Subject::Authorities, &[]),
     row(mq::MQCMD_DELETE_AUTH_REC, Form::Set, ("DELETE", "AUTHREC"), 0, Subject::Authorities, &[]),
     row(mq::MQCMD_INQUIRE_AUTH_RECS, Form::Inquire(mq::MQIACF_AUTH_PROFILE_ATTRS), ("DISPLAY", "AUTHREC"), 0, Subject::Authorities, AUTHORITY_OPTIONS),
-    row(mq::MQCMD_INQUIRE_ENTITY_AUTH, Form::Inquire(mq::MQIACF_AUTH_PROFILE_ATTRS), ("DISPLAY", "ENTAUTH"), 0, Subject::Authorities, &[]),
+    row(mq::MQCMD_INQUIRE_ENTITY_AUTH, Form::Inquire(mq::MQIACF_AUTH_PROFILE_ATTRS), ("DISPLAY", "ENTAUTH"), 0, Subject::Authorities, ENTITY_OPTIONS),
     row(mq::MQCMD_INQUIRE_AUTH_SERVICE, Form::Inquire(mq::MQIACF_AUTH_SERVICE_ATTRS), ("DISPLAY", "AUTHSERV"), 0, Subject::Authorities, &[]),
     act(mq::MQCMD_CLEAR_Q, ("CLEAR", "QLOCAL"), mq::MQCA_Q_NAME, &[]),
     act(mq::MQCMD_CLEAR_TOPIC_STRING, ("CLEAR", "TOPICSTR"), mq::MQCA_TOPIC_STRING, CLEARED),

@@ -329,6 +329,7 @@ families! {
         MQAUTHOPT_NAME_EXPLICIT = 16;
         MQAUTHOPT_NAME_ALL_MATCHING = 32;
         MQAUTHOPT_NAME_AS_WILDCARD = 64;
+        MQAUTHOPT_CUMULATIVE = 256;
     }
     "Type of channel authentication record", "MQCAUT_" {
         MQCAUT_ALL = 0;

@@ -22,7 +22,7 @@ pub(crate) struct Certs {
 pub(crate) enum CertsCommand {
     /// Make an authority, if the folder has none, and certificates that it issues
     Make(MakeCerts),
-    /// Show the certificates in a PKCS#12 or PEM file; exit code 1 if one of them is out of its time
+    /// Show the certificates in a PKCS#12 or PEM file; exit code 3 if one of them is out of its time
     Show(ShowCerts),
 }
 

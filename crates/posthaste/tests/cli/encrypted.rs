@@ -58,6 +58,27 @@ fn three_commands_encrypt_a_queue_manager() {
     );
     let set = place.mqsc(&commands, "QM1");
     assert!(set.code == 0 && set.out.contains("AMQ8560I"), "{}", set.out);
+    // Whoever has certificates read hears at once that one of them is about to end, and not within the hour.
+    let (code, made) = run(
+        &place,
+        "",
+        &[
+            "certs",
+            "make",
+            "--directory",
+            "short",
+            "--queue-manager",
+            "QM1",
+            "--days",
+            "5",
+        ],
+    );
+    assert_eq!(code, 0, "{made}");
+    let short = place.path().join("short/qm1.p12");
+    let other = commands.replace(&keys.display().to_string(), &short.display().to_string());
+    assert_eq!(place.mqsc(&other, "QM1").code, 0);
+    place.logged("QM1", "AMQ2650W");
+    assert_eq!(place.mqsc(&commands, "QM1").code, 0);
 
     let connect = format!("DEV.APP.SVRCONN/TCP/127.0.0.1({port})");
     let call = |repository: &str, more: &[&str]| {

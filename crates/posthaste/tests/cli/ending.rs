@@ -1,6 +1,6 @@
 //! Ends that go wrong: the cause is told where the operator looks, also when the disk is full.
 
-use crate::place::{Background, Place, skipped};
+use crate::place::{Background, Place, Serving, skipped};
 
 #[test]
 fn an_end_that_fails_tells_its_cause_and_its_code() {
@@ -82,4 +82,32 @@ fn the_error_log_has_room_in_the_night_of_the_full_disk() {
     };
     assert!(listed.contains(end), "{found:?}");
     assert_eq!(*last_words, ["AMQ2015I:", last], "{found:?}");
+}
+
+/// A file that may not become longer is a disk that is full, and no reason to be killed (SIGXFSZ).
+#[test]
+fn a_limit_of_the_length_of_files_refuses_puts_and_kills_nobody() {
+    let place = Place::new();
+    let mut shell = std::process::Command::new("sh");
+    shell
+        .args([
+            "-c",
+            "ulimit -f 2048; exec \"$0\" run QM1 --lf 64 --lp 3 --port 0",
+        ])
+        .arg(place.named("posthaste").get_program())
+        .env("POSTHASTE_DATA", place.data())
+        .env_remove("MQSERVER");
+    let serving = Serving::start(shell);
+    let line = "x".repeat(2_000);
+    let text: String = (0..3_000).map(|n| format!("{n:04}{line}\n")).collect();
+    let refused = place.fed(&text, "put DEV.QUEUE.1 QM1 --persistent");
+    assert!(
+        refused.err.contains("2056") || refused.err.contains("2102"),
+        "{refused:?}"
+    );
+    let depth = place.depth("DEV.QUEUE.1", "QM1");
+    assert!(depth > 50, "{depth}");
+    let got = place.line("get DEV.QUEUE.1 QM1").good();
+    assert!(got.out.starts_with("0000x"), "{got:?}");
+    serving.end();
 }

@@ -41,6 +41,8 @@ pub(crate) struct Fronts {
     pub services: Arc<Services>,
     /// How the command server is; it says so itself.
     pub command_server: watch::Sender<ComponentState>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl Fronts {
@@ -209,7 +211,11 @@ impl Components for Fronts {
     }
 
     fn refresh_tls(&self) -> Result<(), String> {
-        self.security.refresh()
+        self.security.refresh()?;
+        // What was read may be at its end already, and nobody would know why he is refused.
+        let now = self.clock.wall_micros() / 1_000_000;
+        self.security.look_after_certificates(now);
+        Ok(())
     }
 
     fn owner(&self) -> String {

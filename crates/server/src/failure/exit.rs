@@ -84,7 +84,11 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
         1,
         "put, get or browse: a call failed; get also: no message came, or fewer than --count asked for",
     ),
-    (Exit::Warned, 3, "doctor: at least one check warns"),
+    (
+        Exit::Warned,
+        3,
+        "doctor: at least one check warns; certs show: a certificate is out of its time",
+    ),
     (Exit::Running, 5, "the queue manager is running"),
     (
         Exit::Exists,
