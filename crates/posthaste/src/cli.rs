@@ -732,6 +732,21 @@ pub(crate) struct Save {
     /// Every attribute, which is always so; taken because dmpmqcfg has it
     #[arg(short = 'a')]
     pub(crate) all: bool,
+    /// How it is written
+    #[arg(short = 'o', value_enum, default_value_t = Layout::Mqsc)]
+    pub(crate) layout: Layout,
+    /// Which definitions
+    #[arg(short = 'x', value_enum, default_value_t = Exported::All)]
+    pub(crate) exported: Exported,
+    /// Only those of objects of a type: queue, channel, topic ..., as setmqaut has them
+    #[arg(short = 't', value_name = "TYPE", default_value = "all")]
+    pub(crate) object_type: String,
+    /// Only those of objects, profiles and channels of this name; * at its end stands for any characters
+    #[arg(short = 'n', value_name = "NAME", default_value = "*")]
+    pub(crate) name: String,
+    /// No warnings, of which there are none; taken because dmpmqcfg has it
+    #[arg(short = 'z')]
+    pub(crate) quiet: bool,
     /// Connect as a client, to where MQSERVER says
     #[arg(short = 'c')]
     pub(crate) client: bool,
@@ -740,6 +755,31 @@ pub(crate) struct Save {
     pub(crate) wait: u32,
     #[command(flatten)]
     pub(crate) reach: ConnectArgs,
+}
+
+/// How `save` writes a definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Layout {
+    /// An attribute a line
+    Mqsc,
+    /// On one line
+    #[value(name = "1line")]
+    OneLine,
+}
+
+/// Which definitions `save` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Exported {
+    /// All
+    All,
+    /// Objects
+    Object,
+    /// Subscriptions
+    Sub,
+    /// Channel authentication records
+    Chlauth,
+    /// Authority records
+    Authrec,
 }
 
 /// 24 bytes of a message or correlation identifier.

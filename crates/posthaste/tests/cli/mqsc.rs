@@ -423,5 +423,36 @@ fn saved_definitions_make_the_same_objects() {
     let (after, _) = definitions("QM2");
     assert_eq!(after, before);
     assert_eq!(definitions("-a -m QM2").0, before);
+    // What dmpmqcfg leaves out when it is asked to, and how it writes the rest.
+    let lines = |options: &str| -> Vec<String> {
+        let saved = place
+            .line(format!("save QM2 -z -o 1line {options}").trim_end())
+            .good();
+        let own = |line: &&str| !line.is_empty() && !line.starts_with('*');
+        saved.out.lines().filter(own).map(String::from).collect()
+    };
+    let all = lines("");
+    assert_eq!(lines("-x all -t all -n *"), all);
+    let parts = ["object", "sub", "chlauth", "authrec"].map(|part| lines(&format!("-x {part}")));
+    assert_eq!(parts.iter().map(Vec::len).sum::<usize>(), all.len());
+    assert!(parts[2].iter().all(|line| line.starts_with("SET CHLAUTH(")));
+    assert!(parts[3].iter().all(|line| line.starts_with("SET AUTHREC ")));
+    let names = |lines: Vec<String>| -> Vec<String> {
+        let name = |line: &String| Some(line.split_once(')')?.0.to_owned());
+        lines.iter().filter_map(name).collect()
+    };
+    assert_eq!(names(lines("-t namelist -n N")), ["DEFINE NAMELIST('N'"]);
+    assert_eq!(names(lines("-t authinfo -n A*")).len(), 4);
+    let qmgr = lines("-x object -t qmgr -n QM2");
+    assert!(
+        qmgr.len() == 1 && qmgr[0].starts_with("ALTER QMGR "),
+        "{qmgr:?}"
+    );
+    let rerun = place.mqsc(&all.join("\n"), "QM2");
+    assert!(rerun.code == 0, "{}", rerun.out);
+    assert_eq!(definitions("QM2").0, before);
+    place
+        .line("save QM2 -o setmqaut")
+        .failed_with(39, "AMQ2402E");
     second.end();
 }
