@@ -100,7 +100,18 @@ pub fn find(data: &DataDir, name: Option<&str>) -> Result<Home, Failure> {
 fn unknown(data: &DataDir, name: &str) -> Failure {
     let not_found = Failure::not_found(name);
     let folder = data.new_data(name, None);
-    match folder.join("qm.ini").exists() {
+    let home = Home {
+        name: name.to_owned(),
+        folder: folder.clone(),
+    };
+    // Its entry is the last thing that is made of it.
+    if home.unfinished().exists() {
+        return not_found.with_detail(format!(
+            "It is being created in {}. If that goes on, try again in a moment; if it was broken off, create it again.",
+            folder.display()
+        ));
+    }
+    match home.configuration().exists() {
         true => not_found.with_detail(format!(
             "Its data is in {}, but mqs.ini does not name it. This makes it known again:\n  \
              posthaste addmqinf -s QueueManager -v Name={name}",
@@ -274,6 +285,24 @@ mod tests {
             name: name.to_owned(),
             folder: PathBuf::from("/data with blanks").join(name),
         }
+    }
+
+    /// Who types the second line of the README before the first one is done is not sent to repair anything.
+    #[test]
+    fn what_is_being_created_is_not_lost() {
+        let above = tempfile::tempdir().unwrap();
+        let data = DataDir::at(above.path());
+        let home = Home {
+            name: "QM1".to_owned(),
+            folder: data.new_data("QM1", None),
+        };
+        layout::make_private(&home.folder).unwrap();
+        fs::write(home.configuration(), "").unwrap();
+        fs::write(home.unfinished(), "").unwrap();
+        let shown = || find(&data, Some("QM1")).unwrap_err().to_string();
+        assert!(shown().contains("It is being created in "), "{}", shown());
+        fs::remove_file(home.unfinished()).unwrap();
+        assert!(shown().contains("addmqinf"), "{}", shown());
     }
 
     #[test]
