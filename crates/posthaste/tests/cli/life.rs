@@ -334,6 +334,13 @@ fn a_process_that_does_not_answer_is_killed_by_a_pre_emptive_end() {
     let serving = place.serving("QM1");
     place.fed("a\n", "put DEV.QUEUE.1 QM1 --persistent").good();
     serving.pause();
+    // Who looks for the process in order to end it himself finds it.
+    let listed = place.line("list -o all").out;
+    assert!(listed.contains("STATUS(Status not available)"), "{listed}");
+    assert!(
+        listed.contains(&format!("PID({})", serving.process())),
+        "{listed}"
+    );
     place.line("stop -p QM1").good();
     assert_eq!(serving.wait().0, -1, "killed");
     let serving = place.serving("QM1");

@@ -86,7 +86,8 @@ pub fn list(env: &Env, data: &DataDir) -> Result<Vec<Listed>, Failure> {
     let registered = registry::read(data)?;
     let listed = registered.queue_managers.iter().map(|home| {
         let state = state(env, home);
-        let running = matches!(state, State::Running(_));
+        // A process that hangs has to be found.
+        let runs = matches!(state, State::Running(_) | State::Silent);
         Listed {
             home: home.clone(),
             state,
@@ -94,7 +95,7 @@ pub fn list(env: &Env, data: &DataDir) -> Result<Vec<Listed>, Failure> {
                 State::Ended(_) => Cause::read(home),
                 _ => None,
             },
-            status: running.then(|| status::read(home)).flatten(),
+            status: runs.then(|| status::read(home)).flatten(),
             default: registered.default.as_deref() == Some(&home.name),
         }
     });
