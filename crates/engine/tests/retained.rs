@@ -535,6 +535,48 @@ fn a_subscription_that_cannot_be_given_them_is_not_made() {
     assert_eq!(drain(&s, own), ["a", "b"]);
 }
 
+/// Whoever is told that it was not made finds it neither then nor after a crash: it had been made before anything was sent.
+#[test]
+fn a_subscription_that_could_not_be_made_does_not_come_back() {
+    fn subscribe(w: &World, options: i32) -> Reason {
+        let s = w.connect();
+        let own = match options & MQSO_MANAGED {
+            0 => open(&s, "Q", IN_OUT),
+            _ => Hobj::NONE,
+        };
+        let mut sd = of_topic("#", MQSO_DURABLE | options);
+        sd.sub_name = "S".to_owned();
+        try_subscribe(&s, &mut sd, own).unwrap_err()
+    }
+    let refused = |make: fn(&World) -> Reason| {
+        let disk = SimDisk::of_seed(1);
+        let mut w = World::on_simulated(&disk, |c| c.log_config.file_pages = 64);
+        w.run("DEFINE QLOCAL(Q) MAXDEPTH(1)");
+        w.run("ALTER QMODEL(SYSTEM.DURABLE.MODEL.QUEUE) MAXDEPTH(1)");
+        let s = w.connect();
+        for name in ["a", "b"] {
+            publish(&s, name, PERSISTENT, 0, name);
+        }
+        drop(s);
+        assert_eq!(make(&w), Reason::RETAINED_NOT_DELIVERED);
+        disk.cut_power();
+        w.kill();
+        disk.crash();
+        w.remount(&disk);
+        w.start();
+        assert!(!w.mqsc("DISPLAY SUB(S)").ok, "it has come back");
+        assert!(!w.mqsc("DISPLAY QLOCAL(SYSTEM.MANAGED.*)").ok);
+        assert_eq!(w.depth("Q"), 0);
+    };
+    refused(|w| subscribe(w, 0));
+    refused(|w| subscribe(w, MQSO_MANAGED));
+    refused(|w| w.mqsc("DEFINE SUB(S) TOPICSTR('#') DEST(Q)").reason);
+    refused(|w| {
+        w.mqsc("DEFINE SUB(S) TOPICSTR('#') DESTCLAS(MANAGED)")
+            .reason
+    });
+}
+
 #[test]
 fn what_is_cleared_is_gone_for_good() {
     let mut w = World::light();

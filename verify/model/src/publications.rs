@@ -7,8 +7,8 @@
 //! * A subscription that was there for as long as a call that publishes took has its copy, once. One that was made or
 //!   ended meanwhile may have it, or not.
 //! * A publication outside syncpoint comes to everybody for whom it is, or to nobody.
-//! * A durable subscription that was reported made is there after every crash, and one that was reported ended is not.
-//!   Any other ends with the connection that made it.
+//! * A durable subscription that was reported made is there after every crash, and one that was reported ended, or could not be
+//!   made, is not. Any other ends with the connection that made it.
 //! * A publication that is delayed comes to who subscribes when its time is over: surely to one who has done so since before
 //!   its call, and perhaps to any other who has meanwhile.
 //! * Each copy expires when the publication does, one of a retained publication too, which nobody is given afterwards; what

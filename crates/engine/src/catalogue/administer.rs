@@ -87,7 +87,7 @@ impl Inner {
     }
 
     /// Waits until a change is durable.
-    pub(super) async fn settled(&self, end: Option<Lsn>) -> Result<(), ChangeError> {
+    pub(crate) async fn settled(&self, end: Option<Lsn>) -> Result<(), ChangeError> {
         let Some(end) = end else {
             return Ok(());
         };
@@ -229,11 +229,10 @@ impl QueueManager {
             return Ok(());
         }
         let sent = send_retained(inner, 0, subscription, Some(found.number)).await;
-        sent.map(drop).map_err(|reason| {
-            // Where the log cannot say that it is gone, it stays.
-            let _ = inner.end_subscription(subscription);
-            ChangeError::Failed(reason)
-        })
+        match sent {
+            Ok(_) => Ok(()),
+            Err(why) => Err(ChangeError::Failed(inner.unmake(subscription, why).await)),
+        }
     }
 
     /// Changes some attributes of an object; `name` is not looked at where `kind` is the queue manager. `force`: also of one that

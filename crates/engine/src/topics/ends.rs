@@ -2,6 +2,7 @@
 //!
 //! Invariants:
 //! * A durable subscription is in the catalogue and here, or nowhere; both change under the catalogue's order.
+//! * Who has been told that a subscription could not be made, or has ended, does not find it after a crash.
 //! * What ends a subscription leaves its managed queue to `managed.rs`, once no lock is held.
 //! * One that has been altered before its time came, or when it had come and nobody had ended it, lives on as it was told.
 
@@ -12,6 +13,7 @@ use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 use posthaste_recovery_log::Lsn;
 
+use super::managed::reason;
 use super::stored;
 use super::subscription::{SubId, Subscription};
 use crate::catalogue::ChangeError;
@@ -168,6 +170,25 @@ impl Inner {
         let ended = ended.ok_or(ChangeError::NotFound)?;
         self.subscription_ended(&ended);
         Ok(None)
+    }
+
+    /// Ends a subscription that could not be made as a whole (`why`), although it is recorded already. What its maker is told, when
+    /// no start finds it any more; a reason of its own where nobody knows, or where it stays because the log cannot say that it is
+    /// gone.
+    pub(crate) async fn unmake(self: &Arc<Self>, made: &Subscription, why: Reason) -> Reason {
+        let end = || self.end_subscription(made);
+        let ended = match end() {
+            // Tried first without a look at whether the queue manager ends: what has been made is to go then too.
+            Err(ChangeError::LogFull) => self.with_log_room(end).await,
+            ended => ended,
+        };
+        let upto = match ended {
+            Ok(end) => end,
+            // Somebody else has ended it, and may be waiting for the log still.
+            Err(ChangeError::NotFound) => made.durable.then(|| self.log.appended()),
+            Err(error) => return reason(error),
+        };
+        self.settled(upto).await.map_or_else(reason, |()| why)
     }
 
     /// After how many nanoseconds there may be something to do about subscriptions and their queues.

@@ -2,7 +2,8 @@
 //!
 //! Invariants:
 //! * A subscription is made, altered or resumed as a whole, or nothing is; a reason code tells which.
-//! * Who has been told of a durable subscription, or of its alteration, finds it so after a crash.
+//! * Who has been told of a durable subscription, or of its alteration, finds it so after a crash; who has been told that it could
+//!   not be made does not find it.
 //! * A handle that is to be counts as a use of the subscription before anything else is done with that; where the call
 //!   fails or is dropped the use ends, and what it alone kept goes.
 //!
@@ -442,15 +443,7 @@ impl SessionInner {
 
     /// Waits until what is known of a subscription is durable.
     async fn recorded(&self, found: &Found) -> Result<(), Reason> {
-        let Some(end) = found.recorded else {
-            return Ok(());
-        };
-        if let Err(error) = self.qm.log.force(end).await {
-            self.qm.log_failed(&error);
-            return Err(Reason::CONNECTION_BROKEN);
-        }
-        self.qm.log_space.note_progress(end);
-        Ok(())
+        self.qm.settled(found.recorded).await.map_err(reason)
     }
 
     /// Opens the destination of a subscription.
@@ -630,13 +623,9 @@ impl SessionInner {
                 options::describe(sd, subscription, created);
                 Ok(Done::ok(handles))
             }
-            Err(reason) => {
-                if created {
-                    // Nobody has been told of it. Where the log cannot say that it is gone, it stays.
-                    let _ = self.qm.end_subscription(subscription);
-                }
-                Err(reason)
-            }
+            // Rare, so it takes its room only when it happens.
+            Err(why) if created => Err(Box::pin(self.qm.unmake(subscription, why)).await),
+            Err(why) => Err(why),
         }
     }
 }
