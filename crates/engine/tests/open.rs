@@ -616,6 +616,24 @@ fn a_permanent_dynamic_queue_is_deleted_when_somebody_says_so() {
     assert!(w.qm().queue_status(&name).is_none(), "deleted for good");
 }
 
+/// Two delete it: neither is told that it is gone before a crash cannot bring it back.
+#[test]
+fn who_deletes_what_another_is_deleting_waits_for_the_log_too() {
+    let w = World::pausable();
+    w.run("DEFINE QMODEL(PERM) DEFTYPE(PERMDYN) SHARE DEFSOPT(SHARED)");
+    let (s, other) = (w.connect(), w.connect());
+    let (h, name) = dynamic(&s, "PERM", "P.*").unwrap();
+    let user = open(&other, &name, IN_OUT);
+    let deleting = |s: Session, h: Hobj| Call::begin(async move { s.close(h, MQCO_DELETE).await });
+    w.stage.pause();
+    let first = deleting(s.clone(), h);
+    let second = deleting(other.clone(), user);
+    w.stage.resume();
+    first.finish().unwrap();
+    second.finish().unwrap();
+    assert!(w.qm().queue_status(&name).is_none());
+}
+
 #[test]
 fn an_open_that_fails_leaves_no_dynamic_queue_behind() {
     let w = World::new();

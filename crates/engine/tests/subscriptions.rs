@@ -5,6 +5,7 @@
 mod world;
 
 use bytes::Bytes;
+use posthaste_command::{Deletion, ObjectKind};
 use posthaste_engine::{Application, Session, SubscribeOptions, SubscriptionStatus};
 use posthaste_env::block_on;
 use posthaste_env_sim::SimDisk;
@@ -579,6 +580,24 @@ fn an_administrator_ends_what_is_in_use() {
     drop(s);
     w.restart();
     assert_eq!((names(&w), managed_queues(&w)), (vec!["S".to_owned()], 1));
+}
+
+/// Two want it to end: neither is told that it has before a crash cannot bring it back.
+#[test]
+fn who_removes_what_an_administrator_is_deleting_waits_for_the_log_too() {
+    let w = World::pausable();
+    let s = w.connect();
+    let (_, hsub) = managed(&s, DURABLE, "S").unwrap();
+    w.stage.pause();
+    let qm = w.qm().clone();
+    let deleted =
+        Call::begin(async move { qm.delete(ObjectKind::Sub, "S", Deletion::default()).await });
+    let closing = s.clone();
+    let removed = Call::begin(async move { closing.close(hsub, MQCO_REMOVE_SUB).await });
+    w.stage.resume();
+    deleted.finish().unwrap();
+    removed.finish().unwrap();
+    assert_eq!(names(&w), [""; 0]);
 }
 
 #[test]

@@ -1,4 +1,6 @@
-//! MQCLOSE: a handle ends; a dynamic queue may end with it.
+//! MQCLOSE: a handle ends; a dynamic queue or a subscription may end with it.
+//!
+//! Invariant: who has been told that a queue or a subscription is gone, whoever has deleted it, does not find it after a crash.
 
 use std::sync::Arc;
 
@@ -11,6 +13,7 @@ use super::{Done, Verb};
 use crate::catalogue::ChangeError;
 use crate::consume::waiter::Wakes;
 use crate::handles::{Handle, Open, Target, is_list};
+use crate::manager::Inner;
 use crate::queue::Queue;
 use crate::session::{Session, SessionInner};
 use crate::topics::subscription::SubId;
@@ -30,14 +33,12 @@ fn to_delete(handle: &Handle, options: i32) -> Result<Option<Arc<Queue>>, Reason
         // It goes with its subscription.
         return Err(Reason::OPTION_NOT_VALID_FOR_TYPE);
     }
-    let state = queue.lock();
-    match state.attributes.definition_type {
+    match queue.lock().attributes.definition_type {
         MQQDT_PERMANENT_DYNAMIC => {}
         MQQDT_TEMPORARY_DYNAMIC if handle.created_queue => return Ok(None),
         _ => return Err(Reason::OPTION_NOT_VALID_FOR_TYPE),
     }
-    // What somebody else has deleted can only be closed.
-    Ok((!state.deleted).then(|| queue.clone()))
+    Ok(Some(queue.clone()))
 }
 
 impl Session {
@@ -67,13 +68,15 @@ impl Session {
             queue.map(|queue| (queue, handle.created_queue))
         };
         if let Some((queue, is_maker)) = delete {
-            if !is_maker {
+            // What somebody else has deleted can only be closed.
+            if !is_maker && !queue.lock().deleted {
                 let caller = session.caller(("MQCLOSE", options)).await?;
                 caller.may_delete(qm, &queue.name.text())?;
             }
             let purge = options == MQCO_DELETE_PURGE;
             let delete = || qm.catalogue.delete_open(qm, &queue, purge);
-            end = qm.with_log_room(delete).await.or_else(refused)?;
+            let deleted = qm.with_log_room(delete).await;
+            end = deleted.or_else(|error| refused(qm, error))?;
         }
         let Open::Object(handle) = session.lock().handles.remove(hobj)? else {
             return Err(Reason::HOBJ_ERROR);
@@ -133,13 +136,17 @@ impl SessionInner {
             _ => return Err(Reason::OPTIONS_ERROR),
         }
         let mut end = None;
-        if let Some(found) = found.filter(|f| options == MQCO_REMOVE_SUB && f.subscription.durable)
-        {
-            if found.users.iter().any(|user| *user != self.id) {
-                return Err(Reason::SUBSCRIPTION_IN_USE);
+        match found {
+            Some(found) if options == MQCO_REMOVE_SUB && found.subscription.durable => {
+                if found.users.iter().any(|user| *user != self.id) {
+                    return Err(Reason::SUBSCRIPTION_IN_USE);
+                }
+                let remove = || qm.end_subscription(&found.subscription);
+                let removed = qm.with_log_room(remove).await;
+                end = removed.or_else(|error| refused(qm, error))?;
             }
-            let remove = || qm.end_subscription(&found.subscription);
-            end = qm.with_log_room(remove).await.or_else(refused)?;
+            None if options == MQCO_REMOVE_SUB => end = Some(qm.log.appended()),
+            _ => {}
         }
         self.lock().handles.remove(hobj)?;
         qm.end_use(id, self.id);
@@ -159,14 +166,14 @@ impl SessionInner {
     }
 }
 
-/// Why a dynamic queue or a subscription could not be deleted.
-fn refused(error: ChangeError) -> Result<Option<Lsn>, Reason> {
+/// Why a dynamic queue or a subscription could not be deleted; or, if somebody else has deleted it, where the log says so at the
+/// latest: he may be waiting for that still.
+fn refused(qm: &Inner, error: ChangeError) -> Result<Option<Lsn>, Reason> {
     match error {
         ChangeError::NotEmpty | ChangeError::Uncommitted(_) => Err(Reason::Q_NOT_EMPTY),
         // A subscription has it.
         ChangeError::InUse(_) => Err(Reason::OPTION_NOT_VALID_FOR_TYPE),
         ChangeError::Failed(reason) | ChangeError::NotRunning(reason) => Err(reason),
-        // Somebody else deleted it meanwhile.
-        _ => Ok(None),
+        _ => Ok(Some(qm.log.appended())),
     }
 }
