@@ -739,7 +739,7 @@ pub(crate) struct Save {
     #[arg(short = 'x', value_enum, default_value_t = Exported::All)]
     pub(crate) exported: Exported,
     /// Only those of objects of a type: queue, channel, topic ..., as setmqaut has them
-    #[arg(short = 't', value_name = "TYPE", default_value = "all")]
+    #[arg(short = 't', value_name = "TYPE", default_value = "all", value_parser = object_type)]
     pub(crate) object_type: String,
     /// Only those of objects, profiles and channels of this name; * at its end stands for any characters
     #[arg(short = 'n', value_name = "NAME", default_value = "*")]
@@ -755,6 +755,16 @@ pub(crate) struct Save {
     pub(crate) wait: u32,
     #[command(flatten)]
     pub(crate) reach: ConnectArgs,
+}
+
+/// Reads a type of objects, or `all`: one that there is not would be a script without a definition.
+fn object_type(text: &str) -> Result<String, String> {
+    let word = text.to_ascii_lowercase();
+    let mut kinds = posthaste_command::ObjectKind::ALL.into_iter();
+    match word == "all" || kinds.any(|kind| kind.object_type().names().contains(&&*word)) {
+        true => Ok(word),
+        false => Err("it is all, or a type of objects as setmqaut has them".to_owned()),
+    }
 }
 
 /// How `save` writes a definition.

@@ -451,8 +451,10 @@ fn saved_definitions_make_the_same_objects() {
     let rerun = place.mqsc(&all.join("\n"), "QM2");
     assert!(rerun.code == 0, "{}", rerun.out);
     assert_eq!(definitions("QM2").0, before);
-    place
-        .line("save QM2 -o setmqaut")
-        .failed_with(39, "AMQ2402E");
+    assert_eq!(lines("-t QUEUE"), lines("-t queue"));
+    for wrong in ["-o setmqaut", "-t queues", "-x objects"] {
+        let line = format!("save QM2 {wrong}");
+        place.line(&line).failed_with(39, "AMQ2402E");
+    }
     second.end();
 }

@@ -271,6 +271,19 @@ fn a_log_whose_data_are_elsewhere_is_not_deleted() {
         place.line("dltmqm QM1").failed_with(76, "AMQ2052E");
         assert!(log.join("LOG.CTL").exists());
     }
+    // Its disk is not mounted: the folder is there, and empty.
+    std::fs::write(&mqs, &right).unwrap();
+    let away = place.path().join("away");
+    std::fs::rename(place.home("QM1"), &away).unwrap();
+    std::fs::create_dir(place.home("QM1")).unwrap();
+    place.line("dltmqm QM1").failed_with(76, "AMQ2052E");
+    assert!(log.join("LOG.CTL").exists());
+    // Nor does a new one of that name take its log away.
+    std::fs::remove_file(&mqs).unwrap();
+    std::fs::remove_dir_all(place.home("QM1")).unwrap();
+    place.line("create QM1").failed_with(8, "AMQ2023E");
+    assert!(log.join("LOG.CTL").exists());
+    std::fs::rename(&away, place.home("QM1")).unwrap();
     // A folder of another name is there: neither it nor the log is touched.
     let other = place.path().join("other");
     std::os::unix::fs::symlink(place.home("QM1"), &other).unwrap();

@@ -86,8 +86,12 @@ pub fn list(env: &Env, data: &DataDir) -> Result<Vec<Listed>, Failure> {
     let registered = registry::read(data)?;
     let listed = registered.queue_managers.iter().map(|home| {
         let state = state(env, home);
-        // A process that hangs has to be found.
-        let runs = matches!(state, State::Running(_) | State::Silent);
+        // A process that hangs has to be found. One that does not yet answer because it recovers has not written anything about
+        // itself: what is there is of the one before.
+        let runs = match state {
+            State::Running(phase) => phase != Phase::Starting,
+            state => state == State::Silent,
+        };
         Listed {
             home: home.clone(),
             state,

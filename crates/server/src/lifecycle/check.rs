@@ -71,7 +71,12 @@ pub fn check(env: &Env, data: &DataDir, home: &Home, messages: bool) -> Findings
     if !found.faults.is_empty() {
         return found;
     }
-    let locks = env.disk.lock(&home.lock()).and_then(|data| {
+    let data_lock = env.disk.lock(&home.lock());
+    let busy = match data_lock {
+        Ok(_) => log,
+        Err(_) => &home.folder,
+    };
+    let locks = data_lock.and_then(|data| {
         let log = env.disk.lock(&log.join("lock"));
         log.map(|log| (data, log))
     });
@@ -84,12 +89,12 @@ pub fn check(env: &Env, data: &DataDir, home: &Home, messages: bool) -> Findings
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
             found.running = control::phase(home).is_ok();
             if !found.running {
-                let path = home.folder.display().to_string();
+                let path = busy.display().to_string();
                 let in_use = Failure::new(Exit::InUse, "AMQ2007E", &[&path]);
                 found.faults.push(in_use);
             }
         }
-        Err(error) => found.faults.push(Failure::io(&home.lock(), &error)),
+        Err(error) => found.faults.push(Failure::io(busy, &error)),
     }
     found
 }

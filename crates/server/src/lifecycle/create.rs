@@ -14,6 +14,7 @@ use posthaste_engine::{
     CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Restored, Silent,
 };
 use posthaste_env::{Env, block_on};
+use posthaste_mqi::hex;
 
 use crate::compose::engine_run::EngineRun;
 use crate::encryption::keys;
@@ -119,32 +120,53 @@ pub fn create(
     }
     data.make()?;
     private::check_holder(data.root())?;
+    let token = token(env);
     let claim = registry::exclusively(data, |registered| {
         if registered.find(name).is_some() {
             return Err(Failure::new(Exit::Exists, "AMQ8110E", &[name]));
         }
         clear_remains(&home)?;
         make_new(&home.folder, name)?;
-        Claim::stake(&home, &log)
+        Claim::stake(&home, &log, &token)
     })?;
-    let made = build(env, data, creation, &home, &log, progress);
+    let made = build(env, data, creation, (&home, &log, &token), progress);
     if made.is_err() {
         // What the operator must read is why; what is left over is recognised by its marker.
-        let _ = remove_folder(&log, name);
+        let _ = remove_log_of(&log, &token, name);
         let _ = remove_folder(&home.folder, name);
     }
     drop(claim);
     made
 }
 
+/// What no other creation is known by.
+fn token(env: &Env) -> String {
+    let mut bytes = [0; 16];
+    env.entropy.fill(&mut bytes);
+    hex(&bytes)
+}
+
+/// Where the folder of a log says which creation has made it, until that has ended.
+fn marker_of_log(log: &Path) -> PathBuf {
+    log.join("creating")
+}
+
+/// Removes a log that a creation has made; any other is somebody's messages.
+fn remove_log_of(log: &Path, token: &str, name: &str) -> Result<(), Failure> {
+    match fs::read_to_string(marker_of_log(log)) {
+        Ok(made_by) if made_by == token => remove_folder(log, name),
+        _ => Ok(()),
+    }
+}
+
 /// The marker of a creation that has not ended. Its lock tells one that goes on from one that was
-/// killed; its text says where the log is.
+/// killed; its text says where the log is to be, and by what a log is known that it has made.
 struct Claim {
     _file: fs::File,
 }
 
 impl Claim {
-    fn stake(home: &Home, log: &Path) -> Result<Claim, Failure> {
+    fn stake(home: &Home, log: &Path, token: &str) -> Result<Claim, Failure> {
         use std::io::Write as _;
         let marker = home.unfinished();
         let staked = fs::OpenOptions::new()
@@ -153,7 +175,7 @@ impl Claim {
             .open(&marker)
             .and_then(|mut file| {
                 file.lock()?;
-                file.write_all(shown(log).as_bytes())?;
+                file.write_all(format!("{}\n{token}", shown(log)).as_bytes())?;
                 file.sync_all()?;
                 Ok(file)
             });
@@ -200,9 +222,9 @@ fn clear_remains(home: &Home) -> Result<(), Failure> {
             &[&shown(&home.folder)],
         ));
     }
-    let log = fs::read_to_string(&marker).map_err(|error| Failure::io(&marker, &error))?;
-    if !log.is_empty() {
-        remove_folder(Path::new(log.trim_end()), &home.name)?;
+    let text = fs::read_to_string(&marker).map_err(|error| Failure::io(&marker, &error))?;
+    if let Some((log, token)) = text.split_once('\n') {
+        remove_log_of(Path::new(log), token, &home.name)?;
     }
     remove_folder(&home.folder, &home.name)
 }
@@ -215,8 +237,7 @@ fn build(
     env: &Env,
     data: &DataDir,
     creation: &Creation,
-    home: &Home,
-    log: &Path,
+    (home, log, token): (&Home, &Path, &str),
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Created, Failure> {
     let name = &creation.name;
@@ -224,6 +245,17 @@ fn build(
         Exit::Exists => Failure::new(Exit::Exists, "AMQ2023E", &[name, &shown(log)]),
         _ => failure,
     })?;
+    let marker = marker_of_log(log);
+    let marked = fs::OpenOptions::new()
+        .create_new(true)
+        .write(true)
+        .open(&marker)
+        .and_then(|mut file| {
+            use std::io::Write as _;
+            file.write_all(token.as_bytes())?;
+            file.sync_all()
+        });
+    marked.map_err(|error| Failure::io(&marker, &error))?;
     for folder in [home.run(), home.errors()] {
         layout::make_private(&folder)?;
     }
@@ -242,8 +274,10 @@ fn build(
     commands.extend_from_slice(&creation.commands);
     let defined = define(env, home, &config, &commands)?;
     LastEnd::Normally.record(home)?;
-    let marker = home.unfinished();
-    fs::remove_file(&marker).map_err(|error| Failure::io(&marker, &error))?;
+    // In this order: what is left in the log of one that has ended is of no creation that there will be.
+    for marker in [home.unfinished(), marker] {
+        fs::remove_file(&marker).map_err(|error| Failure::io(&marker, &error))?;
+    }
     registry::add(data, home, creation.default)?;
     Ok(Created {
         home: home.clone(),
@@ -339,6 +373,12 @@ fn remove_folder(folder: &Path, name: &str) -> Result<(), Failure> {
 /// # Errors
 /// It is running, or its files cannot be removed; what is still there can be deleted again.
 pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<(), Failure> {
+    let log = configured_log(home).unwrap_or_else(|| data.new_log(&home.name, None));
+    for folder in [&log, &home.folder] {
+        if folder.exists() {
+            check_folder(folder, &home.name)?;
+        }
+    }
     let lock = match env.disk.lock(&home.lock()) {
         Ok(lock) => Some(lock),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -348,7 +388,6 @@ pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<(), Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(Failure::io(&home.lock(), &error)),
     };
-    let log = configured_log(home).unwrap_or_else(|| data.new_log(&home.name, None));
     let lock_of_log = match env.disk.lock(&log.join("lock")) {
         Ok(held) => Some(held),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -357,15 +396,13 @@ pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<(), Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(Failure::io(&log, &error)),
     };
-    // The log goes first: where only it is there, the data are elsewhere, as on a disk that is not mounted.
-    if lock.is_none() && lock_of_log.is_some() {
+    // The log goes first: where only it is there, the data are elsewhere, as on a disk that is not mounted, of which the folder is
+    // there and empty.
+    if !home.configuration().exists() && lock_of_log.is_some() {
         let inserts = [&*home.name, &shown(&home.folder), &shown(&log)];
         return Err(Failure::new(Exit::Unusable, "AMQ2052E", &inserts));
     }
     log_owner::check(home, &log)?;
-    for folder in [&log, &home.folder] {
-        check_folder(folder, &home.name)?;
-    }
     remove_folder(&log, &home.name)?;
     remove_folder(&home.folder, &home.name)?;
     drop((lock, lock_of_log));
@@ -433,8 +470,9 @@ mod tests {
         layout::make_private(&home.folder).unwrap();
         layout::make_private(&log).unwrap();
         fs::write(log.join("half"), "a log").unwrap();
+        fs::write(marker_of_log(&log), "this one").unwrap();
         // While the creation goes on, nobody touches them.
-        let claim = Claim::stake(&home, &log).unwrap();
+        let claim = Claim::stake(&home, &log, "this one").unwrap();
         assert_eq!(quietly(&data, "QM1").unwrap_err().exit, Exit::InUse);
         drop(claim);
         let made = quietly(&data, "QM1").unwrap();
@@ -443,6 +481,30 @@ mod tests {
         assert!(made.objects > 15, "{made:?}");
         delete(&posthaste_env::os(), &data, &home).unwrap();
         assert!(!home.folder.exists() && !log.exists());
+    }
+
+    /// One that fails, and one that was killed before it had made a log of its own, leave the log alone that was there: it is that
+    /// of a queue manager whose data folder is elsewhere.
+    #[test]
+    fn a_creation_removes_no_log_that_it_has_not_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::at(folder.path());
+        let made = quietly(&data, "QM1").unwrap();
+        let away = folder.path().join("away");
+        fs::rename(&made.home.folder, &away).unwrap();
+        fs::remove_file(folder.path().join("mqs.ini")).unwrap();
+        let control = made.log.join("LOG.CTL");
+        let refused = quietly(&data, "QM1").unwrap_err();
+        assert_eq!((refused.exit, refused.id), (Exit::Exists, "AMQ2023E"));
+        assert!(control.exists());
+        layout::make_private(&made.home.folder).unwrap();
+        for text in ["", "\n", "\nof another"] {
+            fs::create_dir_all(&made.home.folder).unwrap();
+            fs::write(made.home.unfinished(), shown(&made.log) + text).unwrap();
+            let refused = quietly(&data, "QM1").unwrap_err();
+            assert_eq!((refused.exit, refused.id), (Exit::Exists, "AMQ2023E"));
+            assert!(control.exists(), "{text:?}");
+        }
     }
 
     #[test]

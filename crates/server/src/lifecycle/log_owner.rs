@@ -5,8 +5,10 @@
 //! folder says in the file `owner` which data folder it belongs to.
 //!
 //! Invariants:
-//! * The note counts only where it names the folder that it lies in: a log that was copied belongs to nobody yet, and neither does one
-//!   that was moved, or whose note cannot be read. It counts only while the data folder that it names is there.
+//! * The note counts only where it names the folder that it lies in: a log that was copied or moved belongs to nobody yet, and so
+//!   does one whose note cannot be read.
+//! * A data folder that has been moved, which keeps its number in the file system, is the one that is noted. Where the one that is
+//!   noted is not there, and the other is not that, nothing is decided: its disk may not be mounted. Somebody has to remove the note.
 //! * Two names of one folder (links, mounts) are one folder.
 //! * That two processes do not have one log at a time is what the engine's lock in that folder is for, and not this.
 
@@ -31,29 +33,41 @@ fn is_same(one: &Path, other: &Path) -> bool {
 /// Refuses the log of another data folder than a queue manager's own.
 ///
 /// # Errors
-/// AMQ2051E: its owner is there, and is another.
+/// AMQ2051E: it is noted for another, whether that is there or not.
 pub(crate) fn check(home: &Home, log: &Path) -> Result<(), Failure> {
     let Ok(text) = fs::read_to_string(note(log)) else {
         return Ok(());
     };
-    let mut lines = text.lines().map(Path::new);
+    let mut lines = text.lines();
     let (Some(owner), Some(noted)) = (lines.next(), lines.next()) else {
         return Ok(());
     };
-    let of_other = || Home {
-        name: home.name.clone(),
-        folder: owner.to_owned(),
-    };
-    let counts = is_same(noted, log) && of_other().configuration().exists();
-    if !counts || is_same(owner, &home.folder) {
+    let (owner, noted) = (Path::new(owner), Path::new(noted));
+    if !is_same(noted, log) || is_same(owner, &home.folder) {
+        return Ok(());
+    }
+    let is_there = owner.exists();
+    let number = lines.next().and_then(|number| number.parse().ok());
+    if !is_there && number.is_some() && number == number_of(&home.folder) {
         return Ok(());
     }
     let shown = |path: &Path| path.display().to_string();
-    Err(Failure::new(
-        Exit::InUse,
-        "AMQ2051E",
-        &[&shown(log), &shown(owner), &shown(&home.folder)],
-    ))
+    let inserts = [&*shown(log), &shown(owner), &shown(&home.folder)];
+    let refused = Failure::new(Exit::InUse, "AMQ2051E", &inserts);
+    Err(match is_there {
+        true => refused,
+        false => refused.with_detail(format!(
+            "{} is not there. If {} has taken its place for good, remove the file {}, and start again.",
+            owner.display(),
+            home.folder.display(),
+            note(log).display()
+        )),
+    })
+}
+
+/// The number of a folder in its file system: a copy has another one.
+fn number_of(folder: &Path) -> Option<u64> {
+    Some(fs::metadata(folder).ok()?.ino())
 }
 
 /// Notes that the log is a queue manager's, which has the locks of both folders.
@@ -66,7 +80,8 @@ pub(crate) fn claim(home: &Home, log: &Path) -> Result<(), Failure> {
         // A name that is no text, or has two lines, is noted as one that is not there: it belongs to nobody.
         Ok(path.display().to_string())
     };
-    let text = format!("{}\n{}\n", whole(&home.folder)?, whole(log)?);
+    let number = number_of(&home.folder).unwrap_or_default();
+    let text = format!("{}\n{}\n{number}\n", whole(&home.folder)?, whole(log)?);
     let path = note(log);
     if fs::read_to_string(&path).is_ok_and(|noted| noted == text) {
         return Ok(());
@@ -90,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_is_for_its_data_folder_as_long_as_that_is_there() {
+    fn a_log_is_for_the_data_folder_that_is_noted() {
         let above = tempfile::tempdir().unwrap();
         let (own, copy) = (home(above.path(), "own"), home(above.path(), "copy"));
         let log = above.path().join("log");
@@ -115,8 +130,16 @@ mod tests {
         check(&copy, &copied).unwrap();
         claim(&copy, &copied).unwrap();
         assert!(check(&own, &copied).is_err());
-        // Moved, it is still that of what was moved.
-        fs::remove_dir_all(&own.folder).unwrap();
+        // Moved, it is what was noted; a copy is not, as long as nobody says so.
+        let moved = Home {
+            folder: above.path().join("moved"),
+            ..own.clone()
+        };
+        fs::rename(&own.folder, &moved.folder).unwrap();
+        check(&moved, &log).unwrap();
+        let refused = check(&copy, &log).unwrap_err();
+        assert!(refused.to_string().contains("is not there"), "{refused}");
+        fs::remove_file(note(&log)).unwrap();
         check(&copy, &log).unwrap();
     }
 
