@@ -54,6 +54,15 @@ pub(crate) enum Target {
 }
 
 impl Target {
+    /// The queue here that it stands on: its own, or the transmission queue that leads to it.
+    pub(crate) fn local_queue(&self) -> Option<&Arc<Queue>> {
+        match self {
+            Target::Queue { queue, .. } => Some(queue),
+            Target::Remote { transmission, .. } => Some(transmission),
+            Target::Topic(_) | Target::Qmgr | Target::Definition => None,
+        }
+    }
+
     /// The queue manager alias that led here from outside.
     pub(crate) fn by_manager(&self) -> Option<&Definition> {
         match self {

@@ -466,11 +466,10 @@ impl SessionInner {
         let handles = state.handles.iter().map(|handle| HandleStatus {
             object: handle.opened.name().to_owned(),
             kind: handle.opened.kind(),
-            queue: match &handle.target {
-                Target::Queue { queue, .. } => Some(queue.name.text().into_owned()),
-                Target::Remote { transmission, .. } => Some(transmission.name.text().into_owned()),
-                _ => None,
-            },
+            queue: handle
+                .target
+                .local_queue()
+                .map(|queue| queue.name.text().into_owned()),
             options: handle.options,
             topic: match &handle.target {
                 Target::Topic(topic) => Some(OpenTopicStatus {

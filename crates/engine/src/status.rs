@@ -173,7 +173,7 @@ pub struct HandleStatus {
     pub object: String,
     /// What that is.
     pub kind: ObjectKind,
-    /// The local queue that it is open on, by that name or by one that leads there.
+    /// The local queue that it stands on, by that name or by one that leads there.
     pub queue: Option<String>,
     /// The open options.
     pub options: i32,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use posthaste_mqi::Xid;
 
-use crate::handles::{Handle, Target};
+use crate::handles::Handle;
 use crate::queue::Queue;
 use crate::queue_manager::QueueManager;
 use crate::session::SessionInner;
@@ -116,10 +116,9 @@ pub(super) fn openers(qm: &QueueManager, is_it: &dyn Fn(&Handle) -> bool) -> Vec
 
 /// Everything that holds the queue, oldest connection first, branches last.
 pub(super) fn holders(qm: &QueueManager, queue: &Arc<Queue>) -> Vec<Holder> {
-    let is_it = |handle: &Handle| match &handle.target {
-        Target::Queue { queue: open, .. } => Arc::ptr_eq(open, queue),
-        Target::Remote { transmission, .. } => Arc::ptr_eq(transmission, queue),
-        Target::Topic(_) | Target::Qmgr | Target::Definition => false,
+    let is_it = |handle: &Handle| {
+        let open = handle.target.local_queue();
+        open.is_some_and(|open| Arc::ptr_eq(open, queue))
     };
     let connections = connections(qm, &is_it, Some(queue));
     // What a connection works on was counted with it.
