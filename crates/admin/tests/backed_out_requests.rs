@@ -83,7 +83,7 @@ fn served(w: &mut World) -> Vec<String> {
     let session = server.connect();
     let s = w.connect();
     let replies = open(&s, REPLIES, MQOO_INPUT_SHARED);
-    w.qm().quiesce();
+    w.qm().quiesce(EndMode::Controlled);
     block_on(server.serve(session, |_| {}));
     let answers = std::iter::from_fn(|| get(&s, replies, 0).ok());
     let texts = answers.map(|(_, data)| pcf::escape_texts(&data).unwrap().concat());

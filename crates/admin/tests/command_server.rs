@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use posthaste_admin::{Admin, COMMAND_QUEUE, CommandServer};
 use posthaste_command::pcf::{self, Header, Message, Parameter, Text, Value};
+use posthaste_engine::EndMode;
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Md, Name, Reason};
@@ -50,7 +51,7 @@ fn answered(w: &World, requests: Vec<Bytes>) -> Vec<(Md, Bytes)> {
         block_on(s.put1(&mut od, &mut md, &mut pmo, data)).unwrap();
     }
     let replies = open(&s, "REPLIES", MQOO_INPUT_SHARED);
-    w.qm().quiesce();
+    w.qm().quiesce(EndMode::Controlled);
     block_on(server.serve(session, |_| {}));
     std::iter::from_fn(|| get(&s, replies, 0).ok()).collect()
 }

@@ -2,10 +2,11 @@
 //!
 //! Invariants: what is written has been accepted, in the unit of work or for good, before; what cannot be accepted, or is
 //! longer than the client has room for, goes back to its queue, and the client is told; where a consumer's message is longer than
-//! the channel allows, so is the operator.
+//! the channel allows, so is the operator. A unit of work that takes no more messages ends no listener: it is called in another where
+//! the system has backed that out, and waits where it has as many as it may have.
 
 use bytes::Bytes;
-use posthaste_engine::Delivery;
+use posthaste_engine::{Delivery, Session};
 use posthaste_mqi::{Hobj, Md, Reason};
 use posthaste_wire::stream::{AsyncFirst, MessageAhead, Notification, RequestMsgs};
 use posthaste_wire::{Envelope, Flags, Header};
@@ -21,9 +22,20 @@ fn descriptor_length(version: i32) -> usize {
 /// Sends what is due.
 // Not an `async fn`: that has room for what it is given, and again for what it makes of it.
 #[allow(clippy::manual_async_fn)]
-pub(crate) fn deliver(conversation: &Conversation, due: Due) -> impl Future<Output = ()> {
+pub(crate) fn deliver(
+    conversation: &Conversation,
+    session: Option<&Session>,
+    due: Due,
+) -> impl Future<Output = ()> {
     async move {
         match due {
+            Due::None(
+                handle,
+                reason @ (Reason::Q_MGR_QUIESCING | Reason::CONNECTION_QUIESCING),
+            ) => {
+                let may_disconnect = session.is_some_and(Session::may_disconnect);
+                quiesces(conversation, handle, reason, may_disconnect);
+            }
             Due::None(handle, reason) => tell(conversation, handle, reason),
             Due::Notice(handle, code, reason) => {
                 let header = conversation.streams.borrow_mut().header(handle);
@@ -56,8 +68,7 @@ fn hand_over(
         let message = Message::of(&delivery, &terms, longest);
         if message.reason == Reason::TRUNCATED_MSG_FAILED {
             drop(delivery);
-            let gets = conversation.streams.borrow_mut().gets(handle);
-            if longest < terms.room && !gets.wait && !gets.read_ahead {
+            if longest < terms.room && consumes(conversation, handle) {
                 too_long(conversation, &message);
                 tell(conversation, handle, Reason::MSG_TOO_BIG_FOR_CHANNEL);
                 return;
@@ -72,13 +83,18 @@ fn hand_over(
             md_version,
             ..
         } = terms;
+        let for_listener = consumes(conversation, handle);
         let accepted = match in_unit {
+            true if for_listener => delivery.accept_for_listener().await,
             true => delivery.accept_in_unit().await,
             false => delivery.accept().await,
         };
-        if let Err(reason) = accepted {
-            tell(conversation, handle, reason);
-            return;
+        match accepted {
+            Ok(()) => {}
+            Err(Reason::SYNCPOINT_LIMIT_REACHED) if for_listener => {
+                return unit_is_full(conversation, handle, &message);
+            }
+            Err(reason) => return tell(conversation, handle, reason),
         }
         let mut streams = conversation.streams.borrow_mut();
         let bytes = descriptor_length(md_version) + message.data.len();
@@ -86,6 +102,12 @@ fn hand_over(
             message.write(conversation, handle, &place);
         }
     }
+}
+
+/// Whether its messages are for a listener, and not for gets.
+fn consumes(conversation: &Conversation, handle: Hobj) -> bool {
+    let gets = conversation.streams.borrow_mut().gets(handle);
+    !gets.wait && !gets.read_ahead
 }
 
 /// Tells the operator, who can mend it, that a consumer's next message is longer than the channel allows. The application may not
@@ -100,6 +122,22 @@ fn too_long(conversation: &Conversation, message: &Message) {
         common.max_message.to_string(),
     ];
     common.registry.operator().message("AMQ2233W", &inserts);
+}
+
+/// The next message of a consumer waits for the end of the unit of work, which has as many as it may. The operator is told, who can have
+/// both seen to. The client is not: IBM's JMS library would end the listener, which could go on.
+fn unit_is_full(conversation: &Conversation, handle: Hobj, message: &Message) {
+    conversation
+        .streams
+        .borrow_mut()
+        .wait_for_end_of_unit(handle);
+    let common = &conversation.common;
+    let inserts = [
+        String::from_utf8_lossy(&message.queue).into_owned(),
+        common.instance.conname.clone(),
+        common.instance.channel.clone(),
+    ];
+    common.registry.operator().message("AMQ2234W", &inserts);
 }
 
 /// A message, and what is said with it.
@@ -249,6 +287,23 @@ fn tell(conversation: &Conversation, handle: Hobj, reason: Reason) {
     }
     let first = nothing(reason, place.md_version);
     write(conversation, handle, &place, &first, &[]);
+}
+
+/// Tells that the queue manager or the channel quiesces; `may_disconnect`: it waits until the application has disconnected.
+fn quiesces(conversation: &Conversation, handle: Hobj, reason: Reason, may_disconnect: bool) {
+    let for_listener = consumes(conversation, handle);
+    tell(conversation, handle, reason);
+    let mut streams = conversation.streams.borrow_mut();
+    // What is told wakes no listener of IBM's Java client: its application would hear of it with the next message. Where the end follows
+    // at once, an application that can connect again is to hear nothing.
+    if for_listener
+        && may_disconnect
+        && streams.wakes(handle)
+        && let Some(header) = streams.header(handle)
+    {
+        let allowed = (Notification::GET_ALLOWED, Reason::GET_ENABLED);
+        notify(conversation, &header, handle, allowed);
+    }
 }
 
 /// The connection ends, and that is told of by how it ends.

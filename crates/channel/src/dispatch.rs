@@ -87,7 +87,10 @@ pub(crate) async fn carry_out(desk: Rc<Desk>) {
         match job {
             // Where it lies: taken out of the job it would have its room twice.
             Job::Serve(ref mut item) => dispatcher.serve(item).await,
-            Job::Deliver(due) => deliver(&dispatcher.conversation, due).await,
+            Job::Deliver(due) => {
+                let session = dispatcher.session.as_deref();
+                deliver(&dispatcher.conversation, session, due).await;
+            }
             Job::End => dispatcher.end().await,
         }
         let Dispatcher {

@@ -16,6 +16,7 @@
 //! * What is stopped overtakes what has not been written: a consumer that is given up gives back what it was handed.
 //! * A synchronous get that waits (read ahead) is told once that there was nothing; then nothing is sent until the client
 //!   asks again, unless it was the client that gave up first.
+//! * A consumer in syncpoint outlasts what keeps its unit of work from growing, which only its application can end: see `deliver`.
 //! * While gets are inhibited a stream lasts: its client is told so once, and once that they are allowed, whether or not
 //!   there would be room for a message or one would be allowed. Only a get that waits has it as its outcome.
 
@@ -81,6 +82,8 @@ struct Stream {
     paused: Option<Pause>,
     /// The client has heard that gets are inhibited, and not yet that they are allowed.
     inhibited: bool,
+    /// The client has been woken to hear that the queue manager or the channel quiesces.
+    woken: bool,
 }
 
 /// Why a message may not be sent now.
@@ -90,6 +93,8 @@ enum Pause {
     Unit,
     /// It would be lost with a client that does not get it, and no get waits.
     Get,
+    /// It is to be got in the unit of work, which has as many messages as it may have.
+    FullUnit,
 }
 
 /// How long a get waits.
@@ -184,6 +189,7 @@ impl Stream {
             reads_ahead: false,
             paused: None,
             inhibited: false,
+            woken: false,
         }
     }
 
@@ -486,8 +492,17 @@ impl Streams {
         for stream in &mut self.all {
             stream.in_unit_index = None;
             stream.awaited_index = None;
+            stream.paused.take_if(|pause| *pause == Pause::FullUnit);
         }
         self.allowed = false;
+    }
+
+    /// Nothing is sent by a handle before the unit of work has ended, or the client asks again.
+    pub(crate) fn wait_for_end_of_unit(&mut self, handle: Hobj) {
+        if let Some(stream) = self.find(handle) {
+            stream.give_up();
+            stream.paused = Some(Pause::FullUnit);
+        }
     }
 
     /// Nothing can be sent for a time: no message is kept from others so long.
@@ -518,7 +533,7 @@ impl Streams {
                 return Poll::Ready(Due::None(stream.handle, reason));
             }
             let due = match stream.paused {
-                Some(Pause::Get) => stream.poll_get(context),
+                Some(Pause::Get | Pause::FullUnit) => stream.poll_get(context),
                 Some(Pause::Unit) if !allowed => stream.poll_get(context),
                 _ => stream.poll_allowed(allowed, session, context),
             };
@@ -588,6 +603,13 @@ impl Streams {
     /// Whose request a word about a stream answers.
     pub(crate) fn header(&mut self, handle: Hobj) -> Option<Header> {
         self.find(handle).map(|stream| stream.header)
+    }
+
+    /// Whether a consumer is to be woken that has been told that the queue manager or the channel quiesces. Once: a client's library
+    /// that is woken asks again.
+    pub(crate) fn wakes(&mut self, handle: Hobj) -> bool {
+        let stream = self.find(handle);
+        stream.is_some_and(|stream| !std::mem::replace(&mut stream.woken, true))
     }
 
     /// The application's gets on a handle.

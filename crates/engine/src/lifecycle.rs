@@ -4,7 +4,7 @@
 //! once.
 
 use posthaste_env::sync::Mutex;
-use posthaste_env::sync::atomic::{AtomicU8, Ordering};
+use posthaste_env::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use posthaste_mqi::Reason;
 
 use crate::signal::Signal;
@@ -26,6 +26,8 @@ pub(crate) enum Phase {
 pub(crate) struct Lifecycle {
     phase: AtomicU8,
     stop: Mutex<Option<Stop>>,
+    /// It quiesces for an end that does not wait for its applications.
+    hurries: AtomicBool,
     /// The phase changed. That a connection ended is told elsewhere ([`crate::sessions`]): whole threads wait for this.
     pub(crate) changed: Signal,
 }
@@ -46,6 +48,16 @@ impl Lifecycle {
     /// For verbs with a FAIL_IF_QUIESCING option.
     pub(crate) fn quiescing(&self) -> bool {
         self.phase.load(Ordering::Acquire) != Phase::Running as u8
+    }
+
+    /// Its end, which is to come, does not wait for applications.
+    pub(crate) fn hurry(&self) {
+        self.hurries.store(true, Ordering::Release);
+    }
+
+    /// Whether it waits until its applications have disconnected.
+    pub(crate) fn awaits_applications(&self) -> bool {
+        !self.hurries.load(Ordering::Acquire) && self.running().is_ok()
     }
 
     pub(crate) fn ended(&self) -> bool {

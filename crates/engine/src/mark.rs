@@ -53,6 +53,7 @@ marks! {
     WaitedForRoom: "A call waits for room in the log.",
     ReadByOthers: "A message is read from a queue file by others, because the thread serves many.",
     FiledByOthers: "Messages are left to others to be filed, because the thread serves many.",
+    BackedOutReplaced: "A listener is called in a unit of work that takes the place of one that the system has backed out.",
     LeaseReturned: "A message that was held for a consumer goes back to its queue.",
     ReserveSpent: "A checkpoint finds the disk full and spends the reserve.",
     ScarceCheckpoint: "A checkpoint files fewer messages than it should, for want of room.",

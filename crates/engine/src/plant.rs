@@ -13,6 +13,8 @@ pub enum Bug {
     DeliverTwice,
     /// A unit of work is committed although an asynchronous put in it has failed.
     CommitDoomed,
+    /// What takes the place of a unit of work that the system has backed out can be committed.
+    ReplaceUndoomed,
     /// An image does not carry units of work in doubt, which pin nothing.
     DropPrepared,
     /// Restart undoes units of work that are prepared.
@@ -142,6 +144,7 @@ impl Bug {
         Bug::ForgetUndo,
         Bug::DeliverTwice,
         Bug::CommitDoomed,
+        Bug::ReplaceUndoomed,
         Bug::DropPrepared,
         Bug::UndoPrepared,
         Bug::LeaveInDoubtFree,

@@ -223,8 +223,11 @@ impl QueueManager {
         self.inner.catalogue.local_queue(name).map(|q| q.status())
     }
 
-    /// No new connections; applications that asked to be told are told.
-    pub fn quiesce(&self) {
+    /// No new connections; applications that asked to be told are told. `how`: the end that is to follow.
+    pub fn quiesce(&self, how: EndMode) {
+        if how != EndMode::Controlled {
+            self.inner.lifecycle.hurry();
+        }
         self.inner.advance_phase(Phase::Quiescing);
         self.inner.end_waits_quiescing();
     }

@@ -27,6 +27,7 @@ use crate::async_puts::AsyncPuts;
 use crate::consume::waiter::Waiter;
 use crate::handles::{Handles, Target};
 use crate::manager::Inner;
+use crate::mark::{Mark, mark};
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::sessions::Sessions;
@@ -454,6 +455,17 @@ impl SessionInner {
         })
     }
 
+    /// Begins a unit of work in place of one that the system has backed out: a doomed one, because its application does not know
+    /// yet. Not of a branch, of which its transaction manager is to hear.
+    pub(crate) fn replace_backed_out(&self, state: &mut SessionState) {
+        let backed_out = |unit: &mut Arc<Unit>| unit.lock().stage == Stage::BackedOut;
+        if state.branch.is_some() || state.unit.take_if(backed_out).is_none() {
+            return;
+        }
+        mark(Mark::BackedOutReplaced);
+        self.unit(state, false).lock().doomed = !planted(Bug::ReplaceUndoomed);
+    }
+
     /// Whether a verb runs.
     pub(crate) fn in_call(&self) -> bool {
         self.busy.load(Ordering::Relaxed)
@@ -512,6 +524,11 @@ impl Session {
     /// message may be gone from the queue.
     pub fn quiesce(&self) {
         self.inner().end_waits(Waits::Quiescing);
+    }
+
+    /// Whether the queue manager waits until the connection has disconnected, should it be quiescing.
+    pub fn may_disconnect(&self) -> bool {
+        self.inner().qm.lifecycle.awaits_applications()
     }
 
     /// Nobody waits for answers any more: an MQGET that waits ends with 2203, and what it was given and has not

@@ -64,7 +64,7 @@ fn an_application_that_comes_and_goes_wakes_nobody_else() {
     block_on(w.connect().disconnect()).unwrap();
     drop(w.connect());
     assert_eq!(woken.0.load(Ordering::SeqCst), 0);
-    qm.quiesce();
+    qm.quiesce(EndMode::Controlled);
     assert_eq!(woken.0.load(Ordering::SeqCst), 1);
 }
 

@@ -3,10 +3,10 @@
 
 mod world;
 
-use posthaste_engine::{Consumer, Count, Delivery, EndMode, Session};
+use posthaste_engine::{Consumer, Count, Delivery, EndMode, Session, Start};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Gmo, Hobj, Md, Reason};
+use posthaste_mqi::{Gmo, Hobj, Md, Reason, Xid};
 use world::*;
 
 fn consumer(s: &Session, h: Hobj, options: i32) -> Consumer {
@@ -241,7 +241,7 @@ fn those_who_asked_are_told_that_it_quiesces() {
     s.quiesce();
     assert_eq!(ended(&mut asked), Reason::CONNECTION_QUIESCING);
     assert!(poll(&mut not).is_none());
-    w.qm().quiesce();
+    w.qm().quiesce(EndMode::Controlled);
     assert!(poll(&mut not).is_none());
     s.give_up_waits();
     assert_eq!(ended(&mut not), Reason::CONNECTION_STOPPING);
@@ -261,7 +261,7 @@ fn one_that_looks_meanwhile_is_told_too_that_it_quiesces() {
     let qm = w.qm().clone();
     *w.stage.on_queue_read.lock() = Some(Box::new(move || {
         get(&other, o, 0).unwrap();
-        qm.quiesce();
+        qm.quiesce(EndMode::Controlled);
     }));
     assert_eq!(ended(&mut c), Reason::Q_MGR_QUIESCING);
 }
@@ -355,7 +355,7 @@ fn a_consumer_that_is_held_back_is_woken() {
     c.credit(1);
     w.run(&format!("ALTER {queue} GET(DISABLED)"));
     let mut waiting = Call::begin(async move { c.next().await.map(|_| ()) });
-    w.qm().quiesce();
+    w.qm().quiesce(EndMode::Controlled);
     assert_eq!(waiting.woken(), 1);
     assert_eq!(waiting.poll().unwrap(), Err(Reason::Q_MGR_QUIESCING));
 }
@@ -415,4 +415,125 @@ fn what_is_given_back_counts_as_no_get() {
     c.credit(1);
     assert_eq!(accepted(&mut c).unwrap(), "four");
     assert_eq!(got(), (1, 4));
+}
+
+/// A world whose log is full when a megabyte of it is held.
+fn with_a_small_log() -> World {
+    World::with(|c| {
+        c.log_config.file_pages = 64;
+        (c.log_config.primary_files, c.log_config.secondary_files) = (3, 1);
+    })
+}
+
+/// Fills the log until the unit of work that holds it is backed out.
+fn exhaust(w: &World) {
+    w.run("DEFINE QLOCAL(FILLER) REPLACE");
+    let before = w.message_count("AMQ7469W");
+    let other = w.connect();
+    let o = open(&other, "FILLER", IN_OUT);
+    for _ in 0..1000 {
+        put(&other, o, PERSISTENT, 0, &[7; 20_000]);
+        next(&other, o, 0).unwrap();
+        if w.message_count("AMQ7469W") > before {
+            return;
+        }
+    }
+    panic!("no unit of work was backed out");
+}
+
+/// Whoever makes no call before it is called would never learn, and never be called again. It is called in another unit of work,
+/// which has its puts, and can only be backed out; a crash finds of it what MQCMIT says.
+#[test]
+fn a_listener_is_called_behind_a_backout_by_the_system() {
+    for (persistence, ending) in [
+        (PERSISTENT, "commit"),
+        (PERSISTENT, "backout"),
+        (PERSISTENT, "disconnect"),
+        (PERSISTENT, "terminate"),
+        (PERSISTENT, "crash"),
+        (NOT_PERSISTENT, "commit"),
+    ] {
+        let mut w = with_a_small_log();
+        w.run(&format!(
+            "ALTER QLOCAL({LOCAL}) HARDENBO\nDEFINE QLOCAL(ANSWERS)"
+        ));
+        let (s, other) = (w.connect(), w.connect());
+        let h = open(&s, LOCAL, IN_OUT);
+        let answers = open(&s, "ANSWERS", MQOO_OUTPUT);
+        put(&s, h, PERSISTENT, 0, b"one");
+        put(&s, h, persistence, 0, b"two");
+        let mut c = consumer(&s, h, MQGMO_SYNCPOINT);
+        c.credit(1);
+        let called = |c: &mut Consumer| {
+            let delivery = poll(c).unwrap().unwrap();
+            let of = (delivery.data(), delivery.descriptor().backout_count);
+            block_on(delivery.accept_for_listener()).unwrap();
+            of
+        };
+        assert_eq!(called(&mut c), ("one".into(), 0));
+        exhaust(&w);
+        c.credit(2);
+        assert_eq!(called(&mut c), ("one".into(), 1));
+        assert_eq!(called(&mut c), ("two".into(), 0));
+        put(&s, answers, PERSISTENT, MQPMO_SYNCPOINT, b"answer");
+        // Nobody else has them meanwhile.
+        let o = open(&other, LOCAL, IN_OUT);
+        assert_eq!(next(&other, o, 0).unwrap_err(), Reason::NO_MSG_AVAILABLE);
+        drop(c);
+        match ending {
+            "commit" => assert_eq!(block_on(s.commit()), Err(Reason::BACKED_OUT)),
+            "backout" => backout(&s),
+            "disconnect" => {
+                let done = block_on(s.disconnect()).unwrap();
+                assert_eq!(done.warning, Reason::BACKED_OUT);
+            }
+            "terminate" => block_on(s.terminate()),
+            _ => {}
+        }
+        drop((s, other));
+        if persistence == PERSISTENT {
+            w.crash();
+        }
+        let s = w.connect();
+        let h = open(&s, LOCAL, IN_OUT);
+        for expected in [("one", 2), ("two", 1)] {
+            let got = next(&s, h, 0).unwrap();
+            assert_eq!(
+                (got.text().as_str(), got.md.backout_count),
+                expected,
+                "{ending}"
+            );
+        }
+        assert_eq!(w.depth("ANSWERS"), 0);
+        // It has learned, and goes on.
+        put(&s, h, persistence, MQPMO_SYNCPOINT, b"three");
+        commit(&s);
+        assert_eq!(w.depth(LOCAL), 1);
+    }
+}
+
+/// Of a branch it is the transaction manager that is to hear, and whoever gets hears by that.
+#[test]
+fn neither_a_branch_nor_the_unit_of_work_of_gets_is_replaced() {
+    for branch in [true, false] {
+        let w = with_a_small_log();
+        let s = w.connect();
+        let h = open(&s, LOCAL, IN_OUT);
+        put(&s, h, PERSISTENT, 0, b"one");
+        let xid = Xid::new(1, b"global", b"branch").unwrap();
+        if branch {
+            block_on(s.start_branch(&xid, Start::New)).unwrap();
+        }
+        let mut c = consumer(&s, h, MQGMO_SYNCPOINT);
+        c.credit(2);
+        block_on(poll(&mut c).unwrap().unwrap().accept_for_listener()).unwrap();
+        exhaust(&w);
+        let again = poll(&mut c).unwrap().unwrap();
+        let accepted = match branch {
+            true => block_on(again.accept_for_listener()),
+            false => block_on(again.accept_in_unit()),
+        };
+        assert_eq!(accepted, Err(Reason::BACKED_OUT));
+        assert_eq!(w.depth(LOCAL), 1);
+    }
 }

@@ -590,24 +590,24 @@ fn others() -> Vec<Row> {
             next(s, h, MQGMO_WAIT).map(|_| Reason::NONE)
         }),
         failed(2161, Reason::Q_MGR_QUIESCING, |w, s| {
-            w.qm().quiesce();
+            w.qm().quiesce(EndMode::Controlled);
             connecting(s)
         }),
         failed(2161, Reason::Q_MGR_QUIESCING, |w, s| {
-            w.qm().quiesce();
+            w.qm().quiesce(EndMode::Controlled);
             opened(s, LOCAL, MQOO_OUTPUT | MQOO_FAIL_IF_QUIESCING)
         }),
         failed(2161, Reason::Q_MGR_QUIESCING, |w, s| {
-            w.qm().quiesce();
+            w.qm().quiesce(EndMode::Controlled);
             put_as(s, md(0), MQPMO_FAIL_IF_QUIESCING)
         }),
         failed(2161, Reason::Q_MGR_QUIESCING, |w, s| {
-            w.qm().quiesce();
+            w.qm().quiesce(EndMode::Controlled);
             get_as(s, md(0), gmo(MQGMO_FAIL_IF_QUIESCING), 9)
         }),
         failed(2161, Reason::Q_MGR_QUIESCING, |w, s| {
             let waiting = wait(s, open(s, LOCAL, MQOO_INPUT_SHARED), md(0), gmo(MQGMO_FAIL_IF_QUIESCING));
-            w.qm().quiesce();
+            w.qm().quiesce(EndMode::Controlled);
             waiting.finish().map(|t| t.warning)
         }),
         failed(2162, Reason::Q_MGR_STOPPING, |w, s| {

@@ -265,7 +265,7 @@ fn an_end_in_the_middle_of_work_loses_nothing_that_was_answered() {
             until("some work", || w.depth("ONE") > 100);
             if how == EndMode::Controlled {
                 // Applications are asked to go, and go.
-                w.qm().quiesce();
+                w.qm().quiesce(EndMode::Controlled);
             }
             block_on(w.qm().end(how)).unwrap();
             workers

@@ -623,7 +623,7 @@ impl Server {
         self.fronts.listeners.end().await;
         let [network, local] = &self.fronts.places;
         network.drain();
-        qm.quiesce();
+        qm.quiesce(mode);
         if mode == EndMode::Immediate {
             // A command that is being carried out is answered, unless it takes too long.
             let answered = async {

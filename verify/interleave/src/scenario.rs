@@ -7,6 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 
+use posthaste_engine::EndMode;
 use posthaste_engine::plant::{Bug, plant};
 use posthaste_env::block_on;
 use posthaste_env_sim::SimWorld;
@@ -654,7 +655,7 @@ fn consumers(world: &Rc<World>) -> Vec<usize> {
             threads.push(world.thread("gone", move |_| app.leave_unanswered(op)));
         }
     }
-    threads.push(world.thread("stop", |world| world.qm().quiesce()));
+    threads.push(world.thread("stop", |world| world.qm().quiesce(EndMode::Controlled)));
     threads
 }
 

@@ -336,6 +336,7 @@ fn listen(
             }
             "RESTART" => {
                 let ended = match rest {
+                    "controlled" => qm.restart(EndMode::Controlled),
                     "immediate" => qm.restart(EndMode::Immediate),
                     "preemptive" => qm.restart(EndMode::Preemptive),
                     other => Err(format!("{other} is no way to end")),

@@ -41,6 +41,7 @@ impl Worker {
         let in_unit = gmo.options & MQGMO_SYNCPOINT != 0
             || gmo.options & MQGMO_SYNCPOINT_IF_PERSISTENT != 0 && persistent;
         match in_unit {
+            true if self.below(2) == 0 => delivery.accept_for_listener().await?,
             true => delivery.accept_in_unit().await?,
             false => delivery.accept().await?,
         }

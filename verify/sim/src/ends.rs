@@ -154,7 +154,7 @@ impl Run {
     /// What the server does to its channels when an end begins.
     fn begin_channels_end(&self, how: EndMode) {
         let Some(site) = &self.site else { return };
-        site.qm.quiesce();
+        site.qm.quiesce(how);
         site.note_end(None);
         if how != EndMode::Controlled {
             site.registry.end(how == EndMode::Preemptive);

@@ -93,6 +93,7 @@ pub const PLANTED: &[Planted] = &[
     engine("forget-undo", Bug::ForgetUndo, 200),
     engine("deliver-twice", Bug::DeliverTwice, 200),
     engine("commit-doomed", Bug::CommitDoomed, 200),
+    engine("replace-undoomed", Bug::ReplaceUndoomed, 400),
     engine("drop-prepared", Bug::DropPrepared, 400),
     engine("undo-prepared", Bug::UndoPrepared, 200),
     engine("leave-in-doubt-free", Bug::LeaveInDoubtFree, 400),

@@ -18,7 +18,7 @@ use crate::streams::{ask, next, wanting};
 use crate::world::World;
 
 /// Waits for a condition, as long as a test may take.
-async fn until(what: &str, condition: impl Fn() -> bool) {
+pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
     let waiting = async {
         while !condition() {
             tokio::task::yield_now().await;
@@ -108,7 +108,7 @@ impl Ending {
             Ending::StopChannel => assert_eq!(world.registry.stop("CH", false), Ok(1)),
             Ending::StopChannelForce => assert_eq!(world.registry.stop("CH", true), Ok(1)),
             Ending::EndQueueManager => {
-                world.qm.quiesce();
+                world.qm.quiesce(EndMode::Controlled);
                 world.registry.end(false);
             }
         }
@@ -239,7 +239,7 @@ async fn a_consumer_is_told_of_an_end_by_the_end_of_its_connection() {
 #[tokio::test]
 async fn an_immediate_end_lets_a_get_that_has_its_message_deliver_it() {
     let (world, mut client) = getting().await;
-    world.qm.quiesce();
+    world.qm.quiesce(EndMode::Controlled);
     world.registry.end(false);
     let qm = world.qm.clone();
     let ended = std::thread::spawn(move || block_on(qm.end(EndMode::Immediate)));

@@ -287,7 +287,7 @@ async fn the_end_of_the_queue_manager_ends_every_channel() {
 #[tokio::test]
 async fn a_quiescing_queue_manager_refuses_connections_with_its_reason() {
     let world = World::new().await;
-    world.qm.quiesce();
+    world.qm.quiesce(posthaste_engine::EndMode::Controlled);
     let mut client = Client::agreed(world.socket().await, &Raw::offer("CH"))
         .await
         .unwrap();

@@ -28,6 +28,7 @@ mod subscriptions;
 mod system_users;
 mod timing;
 mod tls;
+mod units_of_listeners;
 mod verbs;
 mod world;
 mod xa;

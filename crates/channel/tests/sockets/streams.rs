@@ -1,10 +1,11 @@
 //! Messages that are sent without a call for each: what is allowed, what is stopped, and what becomes of them when their
 //! client is gone.
 
+use posthaste_engine::EndMode;
 use posthaste_mqi::constants::{
     MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_BROWSE_FIRST, MQGMO_BROWSE_NEXT, MQGMO_CONVERT,
-    MQGMO_NO_SYNCPOINT, MQGMO_SYNCPOINT, MQGMO_WAIT, MQOO_BROWSE, MQPER_NOT_PERSISTENT,
-    MQPMO_NO_SYNCPOINT,
+    MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_SYNCPOINT, MQGMO_SYNCPOINT, MQGMO_WAIT, MQOO_BROWSE,
+    MQPER_NOT_PERSISTENT, MQPMO_NO_SYNCPOINT,
 };
 use posthaste_mqi::{ByteOrder, Chars, CompCode, Hobj, Md, Reason};
 use posthaste_wire::client::FromServer;
@@ -15,7 +16,7 @@ use tokio::net::TcpStream;
 use crate::client::{Client, Wire};
 use crate::world::World;
 
-type Raw = Client<TcpStream>;
+pub(crate) type Raw = Client<TcpStream>;
 
 pub(crate) fn wanting(handle: Hobj, options: i32) -> RequestMsgs {
     RequestMsgs {
@@ -60,7 +61,7 @@ pub(crate) fn ask<S: Wire>(client: &mut Client<S>, request: &RequestMsgs) {
     request.encode(&mut client.out, &envelope, Flags::NONE);
 }
 
-fn state(client: &mut Raw, code: u32, value: u32, confirm: bool) {
+pub(crate) fn state(client: &mut Raw, code: u32, value: u32, confirm: bool) {
     let (request, flags) = if confirm {
         (3, Flags::CONFIRM)
     } else {
@@ -94,7 +95,7 @@ pub(crate) async fn next<S: Wire>(client: &mut Client<S>) -> (Reason, u32, Md, V
     }
 }
 
-async fn text(client: &mut Raw) -> String {
+pub(crate) async fn text(client: &mut Raw) -> String {
     let (reason, _, _, data) = next(client).await;
     assert_eq!(reason, Reason::NONE);
     String::from_utf8(data).unwrap()
@@ -112,7 +113,7 @@ async fn put(client: &mut Raw, queue: Hobj, texts: &[&str]) {
     }
 }
 
-async fn put_with(client: &mut Raw, queue: Hobj, persistence: i32, texts: &[&str]) {
+pub(crate) async fn put_with(client: &mut Raw, queue: Hobj, persistence: i32, texts: &[&str]) {
     for text in texts {
         let md = Md {
             persistence,
@@ -477,6 +478,30 @@ async fn a_message_that_is_longer_than_the_channel_allows_is_told_of_and_stays()
         assert_eq!(world.depth("Q1"), 1);
         ask(&mut client, &wanting(queue, options));
         assert_eq!(text(&mut client).await, "later");
+    }
+}
+
+/// It hears at once that the queue manager quiesces: IBM's library keeps the first notification to itself until another wakes its
+/// listener.
+#[tokio::test]
+async fn a_consumer_is_notified_that_the_queue_manager_quiesces() {
+    for options in [MQGMO_NO_SYNCPOINT, MQGMO_SYNCPOINT] {
+        let world = World::new().await;
+        let mut client = world.client().await;
+        let queue = client.open("Q1").await;
+        let request = wanting(queue, options | MQGMO_FAIL_IF_QUIESCING);
+        ask(&mut client, &request);
+        commit(&mut client).await;
+        state(&mut client, Notification::TXN_ALLOWED, 0, false);
+        world.qm.quiesce(EndMode::Controlled);
+        let quiesces = (Notification::Q_MGR_QUIESCING, Reason::NONE);
+        assert_eq!(notice(&mut client, queue).await, quiesces);
+        assert_eq!(notice(&mut client, queue).await, ALLOWED);
+        // It asks again, and is told so without being woken to ask for ever.
+        ask(&mut client, &request);
+        assert_eq!(notice(&mut client, queue).await, quiesces);
+        commit(&mut client).await;
+        client.disconnect().await;
     }
 }
 

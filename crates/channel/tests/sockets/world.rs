@@ -162,17 +162,39 @@ impl World {
         world.listen(lanes)
     }
 
+    /// A queue manager that listens, whose log is full when a megabyte of it is held.
+    pub(crate) async fn with_a_small_log() -> World {
+        let log_config = LogConfig {
+            file_pages: 64,
+            primary_files: 3,
+            secondary_files: 1,
+            ..LogConfig::default()
+        };
+        let world = Self::logging(log_config, os(), None, Limits::default(), unchecked()).await;
+        world.listen(2)
+    }
+
     async fn on(
         env: Env,
         hold: Option<Arc<Hold>>,
         limits: Limits,
         authorization: Authorization,
     ) -> World {
-        let folder = tempfile::tempdir().unwrap();
-        let mut log_config = LogConfig {
+        let log_config = LogConfig {
             file_pages: 256,
             ..LogConfig::default()
         };
+        Self::logging(log_config, env, hold, limits, authorization).await
+    }
+
+    async fn logging(
+        mut log_config: LogConfig,
+        env: Env,
+        hold: Option<Arc<Hold>>,
+        limits: Limits,
+        authorization: Authorization,
+    ) -> World {
+        let folder = tempfile::tempdir().unwrap();
         log_config.writes.plain = hold.is_some();
         let config = EngineConfig {
             name: "QM1".to_owned(),

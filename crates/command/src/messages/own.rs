@@ -569,6 +569,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Raise MAXMSGL of the channel, or get the message by another channel; then start the application again.",
     ),
     message(
+        "AMQ2234W",
+        "A unit of work of {1}, channel {2}, has as many messages as MAXUMSGS allows. Its listener on queue {0} waits.",
+        "An application has messages delivered from that queue in a unit of work (a transacted JMS listener, MQCB), and has got as many without a commit as one may have. A get would fail with reason 2024; what is delivered waits for the end of the unit of work, on its queue and for whoever can have it.",
+        "Have the application commit more often, or raise MAXUMSGS (ALTER QMGR). A JMS application whose listener waits can stop its connection, commit or roll back the session, and start the connection again.",
+    ),
+    message(
         "AMQ2401E",
         "{0} is an MQSC command that this release does not perform.",
         "The command is well known in MQ, but there is nothing yet that would carry it out.",

@@ -27,6 +27,17 @@ use crate::unit::effect::Effect;
 use crate::unit::happen::Pending;
 use crate::unit::log_space_wait::LogSpaceWait;
 
+/// How a message is accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Acceptance {
+    ForGood,
+    /// In the unit of work of its holder.
+    InUnit,
+    /// The same for a listener, which is called with the message: where the system has backed the unit of work out, in another
+    /// that is doomed, so that the application learns of it (2003) by the MQCMIT that it makes when it has been called.
+    InUnitOfListener,
+}
+
 /// A held message, given back unless it is accepted.
 pub(crate) struct Lease {
     queue: Arc<Queue>,
@@ -84,8 +95,9 @@ impl Lease {
     pub(crate) async fn accept(
         &mut self,
         session: &SessionInner,
-        in_unit: bool,
+        acceptance: Acceptance,
     ) -> Result<(), Reason> {
+        let in_unit = acceptance != Acceptance::ForGood;
         let persistent = self.message().persistent();
         if !persistent && !in_unit {
             if let Some(slot) = self.held.slot {
@@ -103,7 +115,7 @@ impl Lease {
                 qm.log.room().await;
             }
             let tried = if in_unit {
-                self.join_unit(session, slot)?
+                self.join_unit(session, slot, acceptance)?
             } else {
                 self.end_alone(session, slot)
             };
@@ -130,9 +142,13 @@ impl Lease {
         &self,
         session: &'a SessionInner,
         slot: SlotId,
+        acceptance: Acceptance,
     ) -> Result<Result<Option<Pending<'a>>, LogError>, Reason> {
         let (qm, message) = (&session.qm, self.message());
         let mut state = session.lock();
+        if acceptance == Acceptance::InUnitOfListener {
+            session.replace_backed_out(&mut state);
+        }
         let (unit, mut work) = session.join(&mut state, message.persistent())?;
         if message.persistent() {
             let undone = self.held.backout_count.saturating_add(1);

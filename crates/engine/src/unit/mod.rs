@@ -19,7 +19,7 @@
 //! * Only an active unit of work grows. One that is active can be ended or prepared, one that is prepared resolved, one
 //!   that was settled forgotten: whoever does so says it under its lock, and nobody else does it then.
 //! * One that is doomed is not committed, and one that the system has backed out is not gone on with: its application
-//!   learns of it (2003) at its next call about it.
+//!   learns of it (2003) at its next call about it. A listener, which makes none before it is called, is called in a doomed one.
 //! * While records of a unit of work may be needed at restart, its pin keeps the log from being cut above them, or images
 //!   carry them.
 //! * What a unit of work does to one queue becomes visible at once, under one hold of the queue's

@@ -33,7 +33,7 @@ use super::{Done, Got, conversion};
 use crate::catalogue::Alias;
 use crate::consume::browsed::Browsed;
 use crate::consume::held::Held;
-use crate::consume::lease::Lease;
+use crate::consume::lease::{Acceptance, Lease};
 use crate::consume::selection::{Selection, token_of};
 use crate::consume::waiter::{Service, WaitOutcome, Waiter};
 use crate::expiry;
@@ -469,7 +469,7 @@ impl Delivery {
     /// # Errors
     /// 2102 log; 2018, 2203 connection; 2009, 2162 queue manager. But for 2009 the message goes back.
     pub fn accept(self) -> impl Future<Output = Result<(), Reason>> {
-        self.settle(false)
+        self.settle(Acceptance::ForGood)
     }
 
     /// Takes the message in the connection's unit of work: a commit makes it final, a backout gives it back with a
@@ -478,7 +478,17 @@ impl Delivery {
     /// # Errors
     /// 2003, 2024 unit of work, and those of [`Delivery::accept`].
     pub fn accept_in_unit(self) -> impl Future<Output = Result<(), Reason>> {
-        self.settle(true)
+        self.settle(Acceptance::InUnit)
+    }
+
+    /// As [`Delivery::accept_in_unit`], for a listener: an application that is called with the message, and ends its unit of work
+    /// only then. Where the system has backed that out, the message comes in another, which can only be backed out: its MQCMIT gives
+    /// 2003, as that of the first would have.
+    ///
+    /// # Errors
+    /// 2024 unit of work; 2003 only for a branch (XA); those of [`Delivery::accept`].
+    pub fn accept_for_listener(self) -> impl Future<Output = Result<(), Reason>> {
+        self.settle(Acceptance::InUnitOfListener)
     }
 
     /// What a message that stays on its queue leaves behind: its handle's cursor is at it.
@@ -508,13 +518,13 @@ impl Delivery {
 
     // Not an `async fn`: that has room for what it is given, and again for what it makes of it.
     #[allow(clippy::manual_async_fn)]
-    fn settle(mut self, in_unit: bool) -> impl Future<Output = Result<(), Reason>> {
+    fn settle(mut self, acceptance: Acceptance) -> impl Future<Output = Result<(), Reason>> {
         async move {
             let session = &self.of.session;
             let _accepting = session.begin_accept()?;
             let browsed = match &mut self.handed {
                 Handed::Lease(lease) => {
-                    lease.accept(session, in_unit).await?;
+                    lease.accept(session, acceptance).await?;
                     None
                 }
                 Handed::Browsed(browsed) => {
@@ -533,6 +543,7 @@ impl Delivery {
             self.leave_behind();
             if let Some(report) = report::delivery(&session.qm, self.handed.message()) {
                 // A future of its own, because it is rare.
+                let in_unit = acceptance != Acceptance::ForGood;
                 Box::pin(super::send::send_report(session, &report, in_unit)).await;
             }
             Ok(())

@@ -22,7 +22,7 @@ use super::property_control::{self, Shown};
 use super::{Done, Got, Verb, conversion, mde};
 use crate::catalogue::Alias;
 use crate::consume::held::Held;
-use crate::consume::lease::Lease;
+use crate::consume::lease::{Acceptance, Lease};
 use crate::consume::selection::{Selection, token_of};
 use crate::consume::waiter::{Service, WaitOutcome, Waiter, Wakes};
 use crate::expiry;
@@ -790,8 +790,11 @@ impl SessionInner {
             Look::Seen(message, count) => (message, count, request.truncated()),
             Look::Taken(message, count) => (message, count, Reason::TRUNCATED_MSG_ACCEPTED),
             Look::Held(mut lease) => {
-                let in_unit = request.in_unit(lease.message());
-                lease.accept(self, in_unit).await?;
+                let acceptance = match request.in_unit(lease.message()) {
+                    true => Acceptance::InUnit,
+                    false => Acceptance::ForGood,
+                };
+                lease.accept(self, acceptance).await?;
                 let message = lease.message().clone();
                 (
                     message,

@@ -257,6 +257,85 @@ public final class Listeners {
         equal(0, place.depth(name));
     }
 
+    /** A listener is called with the next message when its unit of work has been backed out, and learns it from its commit. */
+    @Case
+    public void theQueueManagerBacksAUnitOfWorkOut() throws Exception {
+        String name = place.queue();
+        String filled = place.queue("MAXDEPTH(10)");
+        BlockingQueue<String> events = new LinkedBlockingQueue<>();
+        try (Connection connection = connect(); Connection other = connect()) {
+            Session session = connection.createSession(true, Session.SESSION_TRANSACTED);
+            session.createConsumer(session.createQueue(name)).setMessageListener(message -> {
+                try {
+                    String times = " " + message.getIntProperty("JMSXDeliveryCount");
+                    if (events.isEmpty()) {
+                        events.add(Messages.text(message) + times);
+                        return;
+                    }
+                    try {
+                        session.commit();
+                        events.add(Messages.text(message) + times);
+                    } catch (JMSException failure) {
+                        session.rollback();
+                        events.add("reason " + Messages.reason(failure));
+                    }
+                } catch (JMSException failure) {
+                    events.add(failure.toString());
+                }
+            });
+            connection.start();
+            send(name, 0, 1, DeliveryMode.PERSISTENT);
+            Session fills = other.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            MessageProducer producer = fills.createProducer(fills.createQueue(filled));
+            MessageConsumer consumer = fills.createConsumer(fills.createQueue(filled));
+            other.start();
+            String text = "0123456789".repeat(50_000);
+            place.until("everything comes anew", () -> {
+                try {
+                    producer.send(fills.createTextMessage(text));
+                    return consumer.receive(LONG) != null && events.size() >= 3;
+                } catch (JMSException failure) {
+                    throw new AssertionError(failure);
+                }
+            });
+        }
+        equal(List.of("number 0 1", "reason 2003", "number 0 3"), new ArrayList<>(events));
+        equal(0, place.depth(name));
+    }
+
+    /** A listener that has got as many messages as a unit of work may have goes on when that has ended. */
+    @Case
+    public void aUnitOfWorkIsFull() throws Exception {
+        String name = place.queue();
+        BlockingQueue<String> events = new LinkedBlockingQueue<>();
+        place.ok("ALTER QMGR MAXUMSGS(2)");
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(true, Session.SESSION_TRANSACTED);
+            session.createConsumer(session.createQueue(name)).setMessageListener(message -> {
+                try {
+                    events.add(message instanceof TextMessage ? ((TextMessage) message).getText() : "no text");
+                } catch (JMSException failure) {
+                    events.add(failure.toString());
+                }
+            });
+            connection.start();
+            for (int n = 0; n < 4; n += 2) {
+                send(name, n, 2, DeliveryMode.PERSISTENT);
+            }
+            for (int n = 0; n < 4; n += 2) {
+                equal("number " + n, next(events));
+                equal("number " + (n + 1), next(events));
+                connection.stop();
+                equal(null, events.poll());
+                session.commit();
+                connection.start();
+            }
+        } finally {
+            place.ok("ALTER QMGR MAXUMSGS(10000)");
+        }
+        equal(0, place.depth(name));
+    }
+
     /** A connection with a listener: what it is given, and all that its exception listener hears, are its events. */
     private Connection listening(String channel, String queue, boolean transacted, BlockingQueue<String> events)
             throws JMSException {

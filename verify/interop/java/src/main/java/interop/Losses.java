@@ -30,6 +30,8 @@ import javax.jms.Topic;
  */
 public final class Losses {
     private static final int CONNECTION_BROKEN = 2009;
+    private static final int Q_MGR_QUIESCING = 2161;
+    private static final int CONNECTION_QUIESCING = 2202;
 
     private final Place place;
     private final BlockingQueue<JMSException> heard = new LinkedBlockingQueue<>();
@@ -131,6 +133,49 @@ public final class Losses {
         }
         all.addAll(seen);
         equal(count, all.size());
+    }
+
+    /** A listener that waits for messages hears at once that the queue manager ends, and can still disconnect in order. */
+    @Case
+    public void listenersHearThatTheQueueManagerQuiesces() throws Exception {
+        for (boolean transacted : new boolean[] {false, true}) {
+            heard.clear();
+            String name = place.queue();
+            Connection connection = connect(null);
+            Session session = connection.createSession(transacted, Session.AUTO_ACKNOWLEDGE);
+            BlockingQueue<String> texts = new LinkedBlockingQueue<>();
+            session.createConsumer(session.createQueue(name)).setMessageListener(message -> {
+                try {
+                    texts.add(text(message));
+                    if (transacted) {
+                        session.commit();
+                    }
+                } catch (JMSException broken) {
+                    texts.add(broken.toString());
+                }
+            });
+            try (Connection other = connect(null)) {
+                Session sending = other.createSession(false, Session.AUTO_ACKNOWLEDGE);
+                sending.createProducer(sending.createQueue(name)).send(sending.createTextMessage("one"));
+            }
+            equal("one", texts.poll(60, TimeUnit.SECONDS));
+            place.until("it is acknowledged", () -> Main.mqsc("DISPLAY QSTATUS(" + name + ") UNCOM").contains("UNCOM(NO)"));
+            AtomicInteger reason = new AtomicInteger();
+            Thread closing = new Thread(() -> {
+                try {
+                    JMSException failure = heard.poll(60, TimeUnit.SECONDS);
+                    reason.set(failure == null ? 0 : reason(failure));
+                    connection.close();
+                } catch (JMSException | InterruptedException broken) {
+                    reason.set(-1);
+                }
+            });
+            closing.start();
+            Main.restart("controlled");
+            closing.join();
+            that(reason.get() == CONNECTION_QUIESCING || reason.get() == Q_MGR_QUIESCING, "it hears " + reason);
+            equal(null, heard.poll());
+        }
     }
 
     @Case

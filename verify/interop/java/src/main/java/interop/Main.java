@@ -101,7 +101,10 @@ public final class Main {
         Place.that(ask("CUT").startsWith("OK"), "a cut");
     }
 
-    /** Ends the queue manager and starts it again: "immediate" ends it in order, "preemptive" breaks it off. */
+    /**
+     * Ends the queue manager and starts it again: "controlled" waits for its applications, "immediate" ends it in order,
+     * "preemptive" breaks it off.
+     */
     static void restart(String how) {
         Place.equal("OK", ask("RESTART " + how));
     }
