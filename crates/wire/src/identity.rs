@@ -14,6 +14,8 @@ use crate::segment::{Flags, SegmentType};
 
 /// Longest user identifier and password in CONAUTH_INFO that are taken (MQCSP allows 1024 and 256).
 const MAX_CREDENTIAL: u32 = 1_024;
+/// Bytes of CONAUTH_INFO in front of the user, where it knows of no token.
+const WITHOUT_TOKEN: u64 = 24;
 /// Authentication types: user identifier and password; a token.
 const USER_AND_PASSWORD: u32 = 1;
 const TOKEN: u32 = 2;
@@ -94,8 +96,16 @@ impl fmt::Debug for Authentication {
     }
 }
 
+/// Whether the lengths of user and password are the last: clients before 9.3.4 know of no token. What they write may be padded to a
+/// multiple of four bytes.
+fn ends_with(body: &[u8], user: u32, password: u32) -> bool {
+    let lengths = u64::from(user) + u64::from(password);
+    let left = (body.len() as u64).checked_sub(WITHOUT_TOKEN + lengths);
+    left.is_some_and(|left| left < 4)
+}
+
 impl Authentication {
-    /// Reads the body.
+    /// Reads the body, in the form of any version of clients.
     pub fn decode(body: &[u8], order: ByteOrder) -> Result<Authentication, PeerMisbehaved> {
         let mut input = Input::new(body, order, SegmentType::ConauthInfo);
         let read = |input: &mut Input<'_>| {
@@ -104,8 +114,13 @@ impl Authentication {
             let _user_max = input.u32()?;
             let _password_max = input.u32()?;
             let (user, password) = (input.u32()?, input.u32()?);
-            let _token_max = input.u32()?;
-            let token = input.u32()?;
+            let token = match kind == USER_AND_PASSWORD && ends_with(body, user, password) {
+                true => 0,
+                false => {
+                    let _token_max = input.u32()?;
+                    input.u32()?
+                }
+            };
             let fits = match kind {
                 USER_AND_PASSWORD => token == 0,
                 // Whether it is too long is for whoever judges tokens to say.

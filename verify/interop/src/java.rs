@@ -29,6 +29,9 @@ pub enum Edition {
     Spring,
 }
 
+/// The version of the client's library, as the project of the programs has it.
+const CLIENT_VERSION: &str = "<version>9.4.0.0</version>";
+
 /// The names of the one library, and what the other calls the same.
 const JAKARTA_NAMES: [(&str, &str); 5] = [
     ("com.ibm.mq.allclient", "com.ibm.mq.jakarta.client"),
@@ -216,6 +219,36 @@ impl Programs {
         Ok(Programs {
             edition,
             class_path: format!("{}:{}", classes.display(), libraries.trim()),
+        })
+    }
+
+    /// The same programs with the client's library of another version, as an application has that is not built anew.
+    ///
+    /// # Errors
+    /// Maven failed, or the folder cannot be used.
+    pub fn with_client(&self, root: &Path, version: &str) -> Result<Programs, String> {
+        let folder = root.join(format!("client-{version}"));
+        fs::create_dir_all(&folder).map_err(text)?;
+        let lock = fs::File::create(folder.join("lock")).map_err(text)?;
+        lock.lock().map_err(text)?;
+        let (pom, libraries) = (folder.join("pom.xml"), folder.join("class-path"));
+        let source = Path::new(self.edition.sources()).join("pom.xml");
+        let source = fs::read_to_string(source).map_err(text)?;
+        let wanted = source.replace(CLIENT_VERSION, &format!("<version>{version}</version>"));
+        let fresh = fs::read_to_string(&pom).is_ok_and(|before| before == wanted);
+        if !fresh || !libraries.exists() {
+            fs::write(&pom, &wanted).map_err(text)?;
+            run(Command::new("mvn")
+                .args(["-B", "-q", "-f"])
+                .arg(&pom)
+                .arg(CLASSPATH_GOAL)
+                .arg(format!("-Dmdep.outputFile={}", libraries.display())))?;
+        }
+        let libraries = fs::read_to_string(&libraries).map_err(text)?;
+        let classes = self.class_path.split(':').next().unwrap_or_default();
+        Ok(Programs {
+            edition: self.edition,
+            class_path: format!("{classes}:{}", libraries.trim()),
         })
     }
 

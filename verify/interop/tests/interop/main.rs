@@ -265,6 +265,36 @@ fn users_and_passwords() {
     ]);
 }
 
+/// Applications that came with an earlier client: it says some things in another form, the password of MQCSP for one.
+#[test]
+fn clients_of_earlier_versions() {
+    let Some(programs) = programs(Edition::Jms) else {
+        return;
+    };
+    for version in ["9.0.4.0", "9.3.3.0"] {
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let programs = programs.with_client(root, version);
+        let programs = programs.unwrap_or_else(|error| panic!("{error}"));
+        let qm = QueueManager::start().expect("a queue manager");
+        let outcomes = programs.run(
+            &qm,
+            &[
+                "Passwords.baseClassesConnect@SC10",
+                "Passwords.baseClassesConnect@SC0",
+                "Passwords.jmsConnects@SC10",
+                "Passwords.jmsConnects@SC0",
+                "Base@SC10",
+                "Jms@SC10",
+                "Listeners@SC10",
+                // Not Topics.wildcards: the earliest reads the + of a wildcard in a topic's name as a blank.
+                "Topics.s@SC1",
+                "Xa.s@SC10",
+            ],
+        );
+        all_passed(&outcomes.unwrap_or_else(|e| panic!("{version}: {e}")));
+    }
+}
+
 #[test]
 fn authorities() {
     let start = QueueManager::checking_authorities;
