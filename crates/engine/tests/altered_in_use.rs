@@ -125,6 +125,67 @@ fn who_shares_a_queue_that_is_no_longer_shareable_opens_it_again() {
     assert_eq!(w.qm().check(), Ok(()));
 }
 
+/// Regardless of what they were opened for (manual: "MQOPEN", usage notes).
+#[test]
+fn who_puts_or_browses_or_inquires_opens_a_queue_again_that_others_shared() {
+    const OPENED: [i32; 3] = [MQOO_OUTPUT, MQOO_BROWSE, MQOO_INQUIRE];
+    let w = World::light();
+    w.run("DEFINE QLOCAL(Q) SHARE\nDEFINE QALIAS(A) TARGET(Q)");
+    let s = w.connect();
+    let call = |options: i32, h: Hobj| match options {
+        MQOO_OUTPUT => put_by(&s, h).map(drop),
+        MQOO_BROWSE => get(&s, h, MQGMO_BROWSE_FIRST).map(drop),
+        _ => inquire(&s, h, &[MQIA_INHIBIT_PUT]).map(drop),
+    };
+    for name in ["Q", "A"] {
+        for (inputs, expected) in [(1, Ok(())), (2, Err(Reason::OBJECT_CHANGED))] {
+            w.run("ALTER QLOCAL(Q) SHARE");
+            let handles = OPENED.map(|options| open(&s, name, options));
+            let sharing: Vec<Hobj> = (0..inputs).map(|_| open(&s, "Q", SHARED)).collect();
+            force(&w, "QLOCAL(Q)", "NOSHARE");
+            for (options, h) in OPENED.into_iter().zip(handles) {
+                // What the alias says of itself is as it was.
+                let of_alias = name == "A" && options == MQOO_INQUIRE;
+                let expected = if of_alias { Ok(()) } else { expected };
+                assert_eq!(call(options, h), expected, "{name} {options:#x} {inputs}");
+                close(&s, h, 0).unwrap();
+            }
+            for h in sharing {
+                close(&s, h, 0).unwrap();
+            }
+        }
+    }
+    assert_eq!(w.qm().check(), Ok(()));
+}
+
+/// Which is everything but what something resolves to, and who may share it (manual: "MQOPEN", usage notes).
+#[test]
+fn what_matters_to_no_handle_needs_no_force_and_leaves_handles_as_they_are() {
+    let w = World::light();
+    w.run(
+        "DEFINE QLOCAL(X) USAGE(XMITQ)\nDEFINE QLOCAL(Q) SHARE\nDEFINE QALIAS(A) TARGET(Q)
+         DEFINE QREMOTE(R) RNAME(Q) RQMNAME(FAR) XMITQ(X)",
+    );
+    let s = w.connect();
+    let (q, a, r) = (
+        open(&s, "Q", ALL),
+        open(&s, "A", ALL),
+        open(&s, "R", MQOO_OUTPUT),
+    );
+    let any = "DESCR('other') DEFPRTY(3) DEFPSIST(YES) PUT(DISABLED)";
+    let local = "DEFSOPT(EXCL) MAXDEPTH(9) MAXMSGL(99) MSGDLVSQ(FIFO) GET(DISABLED) TRIGGER";
+    w.run(&format!(
+        "ALTER QLOCAL(Q) {any} {local}\nALTER QALIAS(A) {any} GET(DISABLED)\nALTER QREMOTE(R) {any}"
+    ));
+    let again = "PUT(ENABLED) GET(ENABLED)";
+    w.run(&format!(
+        "ALTER QLOCAL(Q) {again}\nALTER QALIAS(A) {again}\nALTER QREMOTE(R) PUT(ENABLED)"
+    ));
+    goes_on(&s, q);
+    goes_on(&s, a);
+    put_by(&s, r).unwrap();
+}
+
 #[test]
 fn usage_changes_under_messages_and_under_whoever_has_the_queue_open_with_force_only() {
     let w = World::light();
@@ -231,10 +292,12 @@ fn a_remote_queue_that_is_open_has_another_transmission_queue_with_force_only() 
         assert_eq!(put_by(&s, h), Err(Reason::OBJECT_CHANGED));
         close(&s, h, 0).unwrap();
         // Another name there needs no FORCE, and nobody goes on putting to the old one.
-        let h = open(&s, name, MQOO_OUTPUT);
-        w.run("ALTER QREMOTE(R) RQMNAME(FARTHER)");
-        assert_eq!(put_by(&s, h), Err(Reason::OBJECT_CHANGED));
-        close(&s, h, 0).unwrap();
+        for change in ["RQMNAME(FARTHER)", "RNAME(OTHER)"] {
+            let h = open(&s, name, MQOO_OUTPUT);
+            w.run(&format!("ALTER QREMOTE(R) {change}"));
+            assert_eq!(put_by(&s, h), Err(Reason::OBJECT_CHANGED), "{change}");
+            close(&s, h, 0).unwrap();
+        }
     }
     put_by(&s, other).unwrap();
     assert_eq!((w.depth("X"), w.depth("Y")), (3, 0));

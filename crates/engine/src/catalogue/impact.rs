@@ -1,6 +1,11 @@
 //! What a change of a definition does to those who have the object open (manual: "ALTER queues", "ALTER QMGR", FORCE;
 //! "MQOPEN", usage notes).
 //!
+//! Two lists of the manual decide, which are not the same. What asks for FORCE is in "ALTER queues": of a remote queue XMITQ
+//! alone, RNAME and RQMNAME only where something is open by it as a queue manager alias. Which handles are void is in the usage
+//! notes of "MQOPEN": those of a remote queue also by RNAME and RQMNAME, for what they resolved to is meant no more; and where two
+//! share a queue that becomes NOSHARE, or USAGE changes, all handles of the queue, regardless of their open options.
+//!
 //! Invariants:
 //! * Only a value that becomes another one is a change: a command that says again what is so hinders nobody.
 //! * What needs FORCE is about who has the object open at that moment. Whoever opens it beside the change has a handle that
@@ -24,7 +29,7 @@ pub(super) struct Impact {
     pub(super) usage: bool,
     /// An alias leads elsewhere.
     pub(super) target: bool,
-    /// A remote queue, or a queue manager alias, has another name there.
+    /// A remote queue, or a queue manager alias, has another name there: handles are void, FORCE or not.
     pub(super) names: bool,
     /// It has another transmission queue.
     pub(super) transmission: bool,
@@ -87,7 +92,8 @@ impl Catalogue {
     pub(super) fn void_handles(&self, changed: &Definition, impact: &Impact) {
         match changed.runtime() {
             Runtime::Local(queue) => {
-                // One that gets alone may go on (manual: "MQOPEN", usage notes).
+                // One that gets alone may go on, and whoever does not get beside it; else nobody, who only puts or browses either
+                // (manual: "MQOPEN", usage notes).
                 let unshared = impact.unshared && queue.lock().open_input.get() > 1;
                 if impact.usage || unshared {
                     void_queue(&self.changes, queue);
