@@ -193,6 +193,16 @@ impl Handle {
         }
     }
 
+    /// Whether it was opened by this definition: by its name, by a name that led through it, or by it as a queue manager alias.
+    pub(crate) fn came_by(&self, definition: &Definition) -> bool {
+        let through = match &self.target {
+            Target::Remote { definition, .. } => definition.as_ref(),
+            _ => None,
+        };
+        let all = [Some(&self.opened), through, self.target.by_manager()];
+        all.into_iter().flatten().any(|by| by.is(definition))
+    }
+
     /// Where a browse with these options goes on: it does so in the order, logical or physical, in which the cursor was
     /// set.
     ///

@@ -1,5 +1,5 @@
 //! Changes of objects that somebody has open: which need FORCE, and whose handles are void then (manual: "ALTER queues",
-//! "ALTER QMGR", "MQOPEN").
+//! "ALTER QMGR", "MQOPEN"); and that nothing is deleted that somebody has open ("DELETE queues").
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod world;
@@ -456,6 +456,108 @@ fn a_consumer_that_is_held_back_or_has_no_credit_ends_too() {
         w.run("ALTER QLOCAL(Q) GET(ENABLED)");
         drop((idle, held_back));
         assert_eq!(w.qm().check(), Ok(()));
+    }
+}
+
+/// It is refused, whoever is in the way is named, and the handle is as it was.
+fn stays(w: &World, object: &str) {
+    let refused = w.mqsc(&format!("DELETE {object}"));
+    assert_eq!(first(&refused), "AMQ8148E", "{object}: {refused:?}");
+    assert_eq!(refused.reason, Reason::OBJECT_IN_USE);
+    assert_eq!(refused.messages[1].0, "AMQ2403I", "{refused:?}");
+}
+
+#[test]
+fn an_alias_or_a_remote_queue_that_is_open_is_not_deleted() {
+    let mut w = World::light();
+    w.run(
+        "DEFINE QLOCAL(X) USAGE(XMITQ)\nDEFINE QLOCAL(Q)\nDEFINE QALIAS(A) TARGET(Q)
+         DEFINE QREMOTE(R) RNAME(Q) RQMNAME(FAR) XMITQ(X)\nDEFINE QALIAS(B) TARGET(R)
+         DEFINE TOPIC(T) TOPICSTR('t')\nDEFINE QALIAS(P) TARGET(T) TARGTYPE(TOPIC)",
+    );
+    let s = w.connect();
+    for (name, options, in_the_way) in [
+        ("A", MQOO_INQUIRE, &["QALIAS(A)"][..]),
+        ("A", MQOO_SET, &["QALIAS(A)"]),
+        ("A", ALL, &["QALIAS(A)", "QLOCAL(Q)"]),
+        ("P", MQOO_OUTPUT, &["QALIAS(P)"]),
+        ("R", MQOO_INQUIRE, &["QREMOTE(R)"]),
+        ("R", MQOO_OUTPUT, &["QREMOTE(R)", "QLOCAL(X)"]),
+        ("B", MQOO_OUTPUT, &["QALIAS(B)", "QREMOTE(R)", "QLOCAL(X)"]),
+    ] {
+        let h = open(&s, name, options);
+        for object in in_the_way {
+            stays(&w, object);
+        }
+        let called = match options {
+            MQOO_OUTPUT => put_by(&s, h).map(drop),
+            MQOO_SET => block_on(s.set(h, &[MQIA_INHIBIT_PUT], &[0], &[])).map(drop),
+            _ => inquire(&s, h, &[MQIA_INHIBIT_PUT]).map(drop),
+        };
+        assert_eq!(called, Ok(()), "{name} {options:#x}");
+        close(&s, h, 0).unwrap();
+    }
+    // By another name, or by that of what it leads to, nobody has it.
+    let (q, b) = (open(&s, "Q", ALL), open(&s, "B", MQOO_OUTPUT));
+    w.run("DELETE QALIAS(A)\nDELETE QALIAS(P)");
+    goes_on(&s, q);
+    put_by(&s, b).unwrap();
+    drop(s);
+    w.run("DELETE QALIAS(B)\nDELETE QREMOTE(R)");
+    w.crash();
+    let s = w.connect();
+    for gone in ["A", "B", "P", "R"] {
+        assert_eq!(
+            try_open(&s, gone, MQOO_OUTPUT),
+            Err(Reason::UNKNOWN_OBJECT_NAME)
+        );
+    }
+}
+
+#[test]
+fn a_queue_manager_alias_by_which_something_is_open_is_not_deleted() {
+    let w = World::light();
+    let own = w.qm().name().to_owned();
+    w.run(&format!(
+        "DEFINE QLOCAL(X) USAGE(XMITQ)\nDEFINE QLOCAL(Q)\nDEFINE QREMOTE(M) RQMNAME(FAR) XMITQ(X)
+         DEFINE QREMOTE(HERE) RQMNAME({own})\nDEFINE QREMOTE(R) RNAME(Q) RQMNAME(FAR) XMITQ(X)"
+    ));
+    let s = w.connect();
+    for (queue, by) in [("Q", "M"), ("Q", "HERE"), ("R", "HERE")] {
+        let h = elsewhere(&s, queue, by);
+        stays(&w, &format!("QREMOTE({by})"));
+        if queue == "R" {
+            stays(&w, "QREMOTE(R)");
+        }
+        put_by(&s, h).unwrap();
+        close(&s, h, 0).unwrap();
+    }
+    // Who names it as the place for replies has not opened it.
+    let h = open(&s, "Q", MQOO_OUTPUT);
+    let mut md = md(0);
+    (md.reply_to_q, md.reply_to_q_mgr) = (Name::new("R"), Name::new("M"));
+    try_put(&s, h, &mut md, 0, b"?").unwrap();
+    w.run("DELETE QREMOTE(M)\nDELETE QREMOTE(HERE)\nDELETE QREMOTE(R)");
+}
+
+#[test]
+fn a_list_or_a_process_that_is_open_is_not_deleted() {
+    let w = World::light();
+    w.run("DEFINE NAMELIST(N) NAMES(A)\nDEFINE PROCESS(P)");
+    let s = w.connect();
+    for (object_type, name, object) in [
+        (MQOT_NAMELIST, "N", "NAMELIST(N)"),
+        (MQOT_PROCESS, "P", "PROCESS(P)"),
+    ] {
+        let mut od = Od {
+            object_type,
+            object_name: Name::new(name),
+            ..Od::default()
+        };
+        let h = open_od(&s, &mut od, MQOO_INQUIRE).unwrap();
+        stays(&w, object);
+        close(&s, h, 0).unwrap();
+        w.run(&format!("DELETE {object}"));
     }
 }
 

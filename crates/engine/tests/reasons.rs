@@ -545,7 +545,7 @@ fn others() -> Vec<Row> {
         failed(2041, Reason::OBJECT_CHANGED, |w, s| {
             w.run("DEFINE QALIAS(A) TARGET(SYSTEM.DEFAULT.LOCAL.QUEUE)");
             let h = open(s, "A", MQOO_SET);
-            w.run("DELETE QALIAS(A)");
+            w.run("ALTER QALIAS(A) TARGET(SYSTEM.DEAD.LETTER.QUEUE) FORCE");
             block_on(s.set(h, &[MQIA_INHIBIT_GET], &[0], &[])).map(|d| d.warning)
         }),
         failed(2055, Reason::Q_NOT_EMPTY, |w, s| {

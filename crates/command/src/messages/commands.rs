@@ -231,7 +231,7 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ8148E",
         "Object {0} in use.",
-        "Applications have it open, or have uncommitted puts or gets on it; AMQ2403I says which.",
+        "Applications have it open, or something that leads to it, or have uncommitted puts or gets on it; AMQ2403I says which.",
         "End the applications, and try again. ALTER with FORCE changes an object that is open, where AMQ2417I says so.",
     ),
     message(

@@ -11,7 +11,7 @@ use posthaste_mqi::constants::MQCACF_SUB_USER_ID;
 use posthaste_recovery_log::Lsn;
 
 use super::holders::{Holder, holders, openers};
-use super::impact::Impact;
+use super::impact::{Impact, keeps_open};
 use super::subscriptions::likeness;
 use super::{Catalogue, ChangeError, Definition, May, Runtime};
 use crate::handles::{Handle, Target};
@@ -117,7 +117,7 @@ impl QueueManager {
             queue.map_or_else(Vec::new, |queue| holders(self, &queue))
         };
         match error {
-            ChangeError::InUse(_) => ChangeError::InUse(held()),
+            ChangeError::InUse(found) if found.is_empty() => ChangeError::InUse(held()),
             ChangeError::Uncommitted(_) => ChangeError::Uncommitted(held()),
             other => other,
         }
@@ -162,6 +162,19 @@ impl QueueManager {
         match found.is_empty() {
             true => Ok(()),
             false => Err(ChangeError::NeedsForce(found)),
+        }
+    }
+
+    /// Whether a definition may go: whether nobody has it open, or has something open that resolves through it (see the head of
+    /// `impact`). A local queue knows for itself. The caller holds `order`.
+    fn may_go(&self, known: &Definition) -> Result<(), ChangeError> {
+        let found = match keeps_open(known.kind()) {
+            true => openers(self, &|handle| handle.came_by(known)),
+            false => Vec::new(),
+        };
+        match found.is_empty() {
+            true => Ok(()),
+            false => Err(ChangeError::InUse(found)),
         }
     }
 
@@ -266,7 +279,8 @@ impl QueueManager {
         inner.settled(end).await
     }
 
-    /// Deletes an object; a queue with messages only with `purge`, and with it its authority records, unless these are kept.
+    /// Deletes an object that nobody has open; a queue with messages only with `purge`, and with it its authority records, unless
+    /// these are kept.
     ///
     /// # Errors
     /// Why nothing was deleted.
@@ -277,7 +291,8 @@ impl QueueManager {
         how: Deletion,
     ) -> Result<(), ChangeError> {
         let inner = self.inner();
-        let delete = || inner.catalogue.delete(inner, kind, name, how);
+        let may = |known: &Definition| self.may_go(known);
+        let delete = || inner.catalogue.delete(inner, (kind, name), how, &may);
         match inner.with_log_room(delete).await {
             Ok(end) => inner.settled(end).await,
             Err(error) => Err(self.hindered(name, error)),

@@ -316,9 +316,10 @@ impl QueueManager {
         let name = definition_name(of.object_type, &of.profile, &of.entity);
         let delete = || {
             let kind = ObjectKind::AuthRec;
+            let how = Deletion::default();
             inner
                 .catalogue
-                .delete(inner, kind, &name, Deletion::default())
+                .delete(inner, (kind, &name), how, &|_| Ok(()))
         };
         let end = inner.with_log_room(delete).await?;
         inner.settled(end).await

@@ -351,14 +351,14 @@ impl Catalogue {
         definition
     }
 
-    /// Deletes an object. A queue must not be open, nor that of a subscription which the queue manager made it for, nor
-    /// have messages unless it is purged.
+    /// Deletes an object, if it `may` go. A local queue must not be open, nor that of a subscription which the queue manager made
+    /// it for, nor have messages unless it is purged.
     pub(crate) fn delete(
         &self,
         qm: &Arc<Inner>,
-        kind: ObjectKind,
-        name: &str,
+        (kind, name): (ObjectKind, &str),
         how: Deletion,
+        may: &dyn Fn(&Definition) -> Result<(), ChangeError>,
     ) -> Result<Option<Lsn>, ChangeError> {
         let order = self.order.lock();
         let known = self.find(kind, name).ok_or(ChangeError::NotFound)?;
@@ -366,6 +366,7 @@ impl Catalogue {
         if known.kind().noun() != kind.noun() {
             return Err(ChangeError::WrongKind(known.kind()));
         }
+        may(&known)?;
         let end = self.delete_known(qm, &known, how, false)?;
         if known.kind() != ObjectKind::Sub {
             return Ok(end);
@@ -468,6 +469,7 @@ impl Catalogue {
             }
         };
         self.remove(kind, name, queue);
+        self.void_deleted(known);
         if let Runtime::Local(queue) = known.runtime() {
             let mut wakes = Wakes::default();
             queue.lock().waiters.end_all(Reason::Q_DELETED, &mut wakes);

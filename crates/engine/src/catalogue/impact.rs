@@ -1,5 +1,5 @@
-//! What a change of a definition does to those who have the object open (manual: "ALTER queues", "ALTER QMGR", FORCE;
-//! "MQOPEN", usage notes).
+//! What a change of a definition, and its end, does to those who have the object open (manual: "ALTER queues", "ALTER QMGR",
+//! FORCE; "DELETE queues"; "MQOPEN", usage notes).
 //!
 //! Two lists of the manual decide, which are not the same. What asks for FORCE is in "ALTER queues": of a remote queue XMITQ
 //! alone, RNAME and RQMNAME only where something is open by it as a queue manager alias. Which handles are void is in the usage
@@ -11,12 +11,14 @@
 //! * What needs FORCE is about who has the object open at that moment. Whoever opens it beside the change has a handle that
 //!   is void if the change makes handles so.
 
+use std::sync::Arc;
+
 use posthaste_command::{Attrs, ObjectKind};
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
 
 use super::last_change::Changes;
-use super::{Catalogue, Definition, Runtime};
+use super::{Alias, Catalogue, Definition, Runtime};
 use crate::consume::waiter::Wakes;
 use crate::queue::Queue;
 
@@ -74,6 +76,13 @@ impl Impact {
     }
 }
 
+/// Whether somebody who has a definition of this kind open, with nothing behind it, keeps it from being deleted (manual: "DELETE
+/// queues", "DELETE NAMELIST", "DELETE PROCESS"; "DELETE TOPIC" says nothing of it).
+pub(super) fn keeps_open(kind: ObjectKind) -> bool {
+    use ObjectKind::{Namelist, Process, QAlias, QRemote};
+    matches!(kind, QAlias | QRemote | Namelist | Process)
+}
+
 /// Handles of this queue, by whatever name it was opened, are void.
 fn void_queue(changes: &Changes, queue: &Queue) {
     changes.make(&queue.last_change, || {
@@ -87,6 +96,33 @@ fn void_queue(changes: &Changes, queue: &Queue) {
 }
 
 impl Catalogue {
+    /// Handles that were opened by this alias are void.
+    fn void_alias(&self, alias: &Arc<Alias>) {
+        self.changes.make(&alias.last_change, || {
+            // Whatever it stood for when they opened it.
+            let mut wakes = Wakes::default();
+            for queue in self.local_queues() {
+                let mut state = queue.lock();
+                state
+                    .waiters
+                    .end_by_alias(alias, Reason::OBJECT_CHANGED, &mut wakes);
+            }
+            wakes.wake();
+        });
+    }
+
+    /// A definition that nobody had open is gone: whoever has opened it beside its deletion has a handle that is void. A local queue
+    /// sees to its own.
+    pub(super) fn void_deleted(&self, deleted: &Definition) {
+        match deleted.runtime() {
+            Runtime::Alias(alias) => self.void_alias(alias),
+            Runtime::None if keeps_open(deleted.kind()) => {
+                self.changes.make(deleted.last_change(), || {});
+            }
+            Runtime::Local(_) | Runtime::None => {}
+        }
+    }
+
     /// The handles that a change concerns are void: who waits by one of them waits no more, and what was given to him and he
     /// has not taken is his. The caller holds `order`, and the definition says what is new.
     pub(super) fn void_handles(&self, changed: &Definition, impact: &Impact) {
@@ -99,19 +135,7 @@ impl Catalogue {
                     void_queue(&self.changes, queue);
                 }
             }
-            Runtime::Alias(alias) if impact.target => {
-                self.changes.make(&alias.last_change, || {
-                    // Whatever it stood for when they opened it.
-                    let mut wakes = Wakes::default();
-                    for queue in self.local_queues() {
-                        let mut state = queue.lock();
-                        state
-                            .waiters
-                            .end_by_alias(alias, Reason::OBJECT_CHANGED, &mut wakes);
-                    }
-                    wakes.wake();
-                });
-            }
+            Runtime::Alias(alias) if impact.target => self.void_alias(alias),
             Runtime::None if impact.names || impact.transmission => {
                 self.changes.make(changed.last_change(), || {});
             }

@@ -400,9 +400,8 @@ impl SessionInner {
             if temporary_mine {
                 // Nobody could see the queue yet; its definition goes as it came.
                 let name = resolved.q_name.text().into_owned();
-                let _ = qm
-                    .catalogue
-                    .delete(qm, ObjectKind::QLocal, &name, Deletion::purging(true));
+                let (queue, how) = ((ObjectKind::QLocal, &*name), Deletion::purging(true));
+                let _ = qm.catalogue.delete(qm, queue, how, &|_| Ok(()));
             }
             return Err(reason);
         }
