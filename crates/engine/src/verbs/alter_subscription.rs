@@ -1,7 +1,9 @@
 //! MQSO_ALTER: what of a subscription a descriptor changes, and what it may not.
 //!
 //! Sources: MQI reference, "MQSO_ALTER", its table of attributes; "Subscription security" (MQSO_SET_IDENTITY_CONTEXT): without that
-//! option an altered subscription has the default identity context, whatever it had before.
+//! option an altered subscription has the default identity context, whatever it had before; "MQSO_ANY_USERID subscription option",
+//! "MQSO_FIXED_USERID": whoever alters one of any user takes it over, and who fixes it is its owner. One that several share at a
+//! time is nobody's as long as it is any user's: who joins it, which a client asks for with MQSO_ALTER, leaves it the user that it has.
 
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Reason, Sd};
@@ -68,7 +70,9 @@ pub(super) fn altered(
     if is(MQSO_ANY_USERID | MQSO_FIXED_USERID) {
         after.any_user = is(MQSO_ANY_USERID);
     }
-    after.user = session.subscriber(sd);
+    if !before.shared || is(MQSO_FIXED_USERID) {
+        after.user = session.subscriber(sd);
+    }
     after.user_data.clone_from(&sd.sub_user_data);
     after.priority = sd.pub_priority;
     after.on_request = is(MQSO_PUBLICATIONS_ON_REQUEST);
