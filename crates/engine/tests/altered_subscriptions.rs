@@ -3,10 +3,13 @@
 
 mod world;
 
-use posthaste_engine::{Application, Session, SubscribeOptions, SubscriptionStatus};
+use posthaste_command::{Attrs, Deletion, ObjectKind};
+use posthaste_engine::{
+    Application, ChangeError, QueueManager, Session, SubscribeOptions, SubscriptionStatus,
+};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Chars, Hobj, Reason, Sd};
+use posthaste_mqi::{Chars, Hobj, Reason, Sd, Sro};
 use world::*;
 
 /// What the Java client asks for, of a shared subscription.
@@ -89,4 +92,136 @@ fn who_joins_a_shared_subscription_of_any_user_leaves_it_its_user() {
     close(&s, hsub, 0).unwrap();
     sub(&other, &mut sd(any, "S"), Hobj::NONE).unwrap();
     assert_eq!(user(&w), "other");
+}
+
+/// A subscription for a queue that somebody else has for himself.
+#[test]
+fn a_call_that_cannot_open_the_queue_alters_nothing() {
+    let w = World::light();
+    w.run("DEFINE QLOCAL(Q)");
+    let (s, other, keeper) = (w.connect(), as_user(&w, "other"), w.connect());
+    for durable in [MQSO_DURABLE, 0] {
+        let browser = open(&s, "Q", MQOO_BROWSE);
+        let made = MQSO_CREATE | durable | MQSO_ANY_USERID;
+        let (_, hsub) = sub(&s, &mut sd(made, "S"), browser).unwrap();
+        let kept = open(&keeper, "Q", MQOO_INPUT_EXCLUSIVE);
+        let before = the_only(&w);
+        let fails = |s: &Session, options: i32| {
+            let mut asked = sd(options | durable, "S");
+            asked.sub_user_data = "new".to_owned();
+            let failed = sub(s, &mut asked, Hobj::NONE).err();
+            let after = the_only(&w);
+            assert_eq!(after.definition, before.definition, "{options:#x}");
+            assert_eq!(
+                (after.altered, after.resumed),
+                (before.altered, before.resumed)
+            );
+            assert_eq!(asked.sub_user_data, "new");
+            failed
+        };
+        let gone = Some(Reason::INVALID_DESTINATION);
+        for options in [MQSO_ALTER, MQSO_ALTER | MQSO_CREATE | MQSO_FIXED_USERID] {
+            assert_eq!(fails(&s, options), gone);
+        }
+        // What cannot be altered is told first, as where the queue can be opened.
+        let level = sub(
+            &s,
+            &mut Sd {
+                sub_level: 2,
+                ..sd(MQSO_ALTER | durable, "S")
+            },
+            Hobj::NONE,
+        );
+        assert_eq!(level, Err(Reason::SUBLEVEL_NOT_ALTERABLE));
+        if durable != 0 {
+            close(&s, hsub, MQCO_KEEP_SUB).unwrap();
+            for options in [MQSO_ALTER, MQSO_RESUME] {
+                assert_eq!(fails(&other, options), gone, "takes it over");
+            }
+            assert!(the_only(&w).connections.is_empty());
+            let resumed = sub(&s, &mut sd(MQSO_RESUME, "S"), browser);
+            assert!(the_only(&w).resumed > before.resumed);
+            close(&s, resumed.unwrap().1, MQCO_REMOVE_SUB).unwrap();
+        } else {
+            close(&s, hsub, 0).unwrap();
+        }
+        close(&keeper, kept, 0).unwrap();
+        close(&s, browser, 0).unwrap();
+    }
+    // Nothing is left of the handles that were tried.
+    w.run("DELETE QLOCAL(Q)");
+}
+
+#[test]
+fn a_call_that_may_not_have_the_messages_alters_nothing() {
+    let (w, _) = authorising::world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    let topic = "SYSTEM.BASE.TOPIC";
+    let subscribes = [
+        ("QMGR", "self", "CONNECT"),
+        ("TOPIC", topic, "SUB"),
+        ("TOPIC", topic, "RESUME"),
+        ("QUEUE", "Q", "PUT"),
+        ("QUEUE", "Q", "BROWSE"),
+    ];
+    authorising::grant(&w, &[&subscribes[..], &[("QUEUE", "Q", "GET")]].concat());
+    let s = authorising::admit(&w, "app").unwrap();
+    let q = open(&s, "Q", MQOO_INPUT_SHARED);
+    let (_, hsub) = sub(&s, &mut sd(MQSO_CREATE | MQSO_DURABLE, "S"), q).unwrap();
+    close(&s, hsub, MQCO_KEEP_SUB).unwrap();
+    let before = the_only(&w);
+    authorising::grant(&w, &subscribes);
+    let s = authorising::admit(&w, "app").unwrap();
+    let mut alter = sd(MQSO_ALTER | MQSO_DURABLE, "S");
+    alter.sub_user_data = "new".to_owned();
+    let refused = sub(&s, &mut alter, Hobj::NONE);
+    assert_eq!(refused, Err(Reason::NOT_AUTHORIZED));
+    assert_eq!(the_only(&w).definition, before.definition);
+    w.run("ALTER QMGR MAXHANDS(1)");
+    let refused = sub(&s, &mut alter, Hobj::NONE);
+    assert_eq!(refused, Err(Reason::HANDLE_NOT_AVAILABLE));
+    assert_eq!(the_only(&w).definition, before.definition);
+}
+
+/// Somebody is deleting it: nobody else is told that it is gone before a crash cannot bring it back.
+#[test]
+fn who_is_told_that_there_is_no_subscription_finds_none_after_a_crash() {
+    let w = World::pausable();
+    let (s, other) = (w.connect(), w.connect());
+    let managed = MQSO_CREATE | MQSO_DURABLE | MQSO_MANAGED;
+    let (_, hsub) = sub(&s, &mut sd(managed, "S"), Hobj::NONE).unwrap();
+    let id = the_only(&w).id;
+    w.stage.pause();
+    let qm = || w.qm().clone();
+    let delete = |qm: QueueManager| async move {
+        let how = Deletion::default();
+        qm.delete(ObjectKind::Sub, "S", how).await
+    };
+    let deleted = Call::begin(delete(qm()));
+    let resumed = Call::begin(async move {
+        let mut sd = sd(MQSO_RESUME, "S");
+        other.subscribe(&mut sd, Hobj::NONE).await.map(drop)
+    });
+    let requested = Call::begin(async move {
+        let mut sro = Sro::default();
+        let action = MQSR_ACTION_PUBLICATION;
+        let sent = s.subscription_request(hsub, action, &mut sro).await;
+        sent.map(drop)
+    });
+    let (of_alter, of_end) = (qm(), qm());
+    let commands = [
+        Call::begin(delete(qm())),
+        Call::begin(async move {
+            let nothing = Attrs::default();
+            of_alter.alter(ObjectKind::Sub, "S", &nothing, false).await
+        }),
+        Call::begin(async move { of_end.end_subscription(&id).await }),
+    ];
+    w.stage.resume();
+    assert_eq!(resumed.finish(), Err(Reason::NO_SUBSCRIPTION));
+    assert_eq!(requested.finish(), Err(Reason::INVALID_SUBSCRIPTION));
+    for command in commands {
+        assert_eq!(command.finish(), Err(ChangeError::NotFound));
+    }
+    deleted.finish().unwrap();
 }

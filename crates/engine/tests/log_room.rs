@@ -5,7 +5,8 @@
 mod world;
 
 use parking_lot::MutexGuard;
-use posthaste_engine::{CreateOptions, Delivery, Session};
+use posthaste_command::ObjectKind;
+use posthaste_engine::{Application, CreateOptions, Delivery, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Name, Od, Reason, Sd};
@@ -152,4 +153,87 @@ fn a_publication_that_waits_is_not_held_up_by_who_has_gone() {
         assert!(call.finish().is_ok(), "{use_dlq}");
         assert_eq!((w.depth("Q"), w.depth(DEAD)), (1, 0), "{use_dlq}");
     }
+}
+
+/// What another user asks for of the subscription S, for Q1, while the log is full.
+fn alters(w: &World, options: i32) -> Call<Result<(Hobj, Session), Reason>> {
+    let s = w.qm().connect(Application {
+        user: "other".to_owned(),
+        ..who("test")
+    });
+    let s = s.unwrap();
+    let mut sd = Sd {
+        options,
+        sub_name: "S".to_owned(),
+        object_string: "t".to_owned(),
+        sub_user_data: "mine".to_owned(),
+        ..Sd::default()
+    };
+    Call::begin(async move {
+        let subscribed = s.subscribe(&mut sd, Hobj::NONE).await;
+        subscribed.map(|done| (done.value.0, s))
+    })
+}
+
+/// Two alter a subscription at a time: each alters what he says, of what there is then.
+#[test]
+fn an_alteration_that_waits_for_room_keeps_what_another_says_meanwhile() {
+    const ALTER: i32 = MQSO_ALTER | MQSO_DURABLE;
+    let mismatch = Err(Reason::IDENTITY_MISMATCH);
+    for (options, meanwhile, comes_to, after) in [
+        (
+            MQSO_RESUME,
+            "USERDATA('theirs')",
+            Ok("Q1"),
+            "other theirs Q1 3",
+        ),
+        (ALTER, "PSPROP(NONE)", Ok("Q1"), "other mine Q1 0"),
+        (ALTER, "DEST(Q2)", Ok("Q2"), "other mine Q2 3"),
+        (MQSO_RESUME, "DEST(Q2)", Ok("Q2"), "other  Q2 3"),
+        (ALTER, "VARUSER(FIXED)", mismatch, "tester  Q1 3"),
+        (MQSO_RESUME, "VARUSER(FIXED)", mismatch, "tester  Q1 3"),
+        (MQSO_RESUME, "SUBUSER('other')", Ok("Q1"), "other  Q1 3"),
+    ] {
+        let mut w = small();
+        w.run("DEFINE QLOCAL(Q1)\nDEFINE QLOCAL(Q2)");
+        w.run("DEFINE SUB(S) TOPICSTR('t') DEST(Q1) SUBUSER('tester')");
+        let (filler, full) = fill(&w);
+        let altering = alters(&w, options);
+        drop(full);
+        w.run(&format!("ALTER SUB(S) {meanwhile}"));
+        let came_to = altering.finish().map(|(hobj, s)| {
+            let queue = s.destination(hobj).unwrap().0;
+            queue.text().into_owned()
+        });
+        let what = format!("{options:#x} {meanwhile}");
+        assert_eq!(came_to, comes_to.map(str::to_owned), "{what}");
+        drop(filler);
+        for _ in 0..2 {
+            let attrs = w.qm().object(ObjectKind::Sub, "S").unwrap().attrs;
+            let text = format!(
+                "{} {} {} {}",
+                attrs.text(MQCACF_SUB_USER_ID),
+                attrs.text(MQCACF_SUB_USER_DATA),
+                attrs.text(MQCACF_DESTINATION),
+                attrs.int(MQIACF_PUBSUB_PROPERTIES)
+            );
+            assert_eq!(text, after, "{what}");
+            w.crash();
+        }
+    }
+}
+
+#[test]
+fn a_call_that_is_dropped_while_it_waits_for_room_alters_nothing_and_leaves_no_handle() {
+    let w = small();
+    w.run("DEFINE QLOCAL(Q1)\nDEFINE SUB(S) TOPICSTR('t') DEST(Q1) SUBUSER('tester')");
+    let before = w.qm().object(ObjectKind::Sub, "S");
+    let (_filler, full) = fill(&w);
+    drop(alters(&w, MQSO_ALTER | MQSO_DURABLE));
+    let s = w.connect();
+    let h = open(&s, "Q1", MQOO_INPUT_EXCLUSIVE);
+    close(&s, h, 0).unwrap();
+    drop(full);
+    assert_eq!(w.qm().object(ObjectKind::Sub, "S"), before);
+    w.run("DELETE QLOCAL(Q1)");
 }

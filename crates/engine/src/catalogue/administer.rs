@@ -99,6 +99,19 @@ impl Inner {
         Ok(())
     }
 
+    /// Waits until what is not there does not come back by a crash either: whoever deletes it may be waiting for the log still.
+    pub(crate) async fn recorded_as_gone(&self) -> Result<(), ChangeError> {
+        self.settled(Some(self.log.appended())).await
+    }
+
+    /// What is answered to a change that was not made: that there is no such object, when no crash brings it back.
+    async fn refusal(&self, error: ChangeError) -> ChangeError {
+        match error {
+            ChangeError::NotFound => self.recorded_as_gone().await.err().unwrap_or(error),
+            other => other,
+        }
+    }
+
     /// A damaged queue that has been cleared is usable after the next checkpoint: takes it at once. Should it fail,
     /// the operator is told why, and a later one does it.
     async fn recover_cleared(self: &Arc<Self>, name: &str) {
@@ -275,8 +288,10 @@ impl QueueManager {
             false => self.may_become(known, after),
         };
         let alter = || inner.catalogue.alter(inner, kind, name, attrs, &may);
-        let end = inner.with_log_room(alter).await?;
-        inner.settled(end).await
+        match inner.with_log_room(alter).await {
+            Ok(end) => inner.settled(end).await,
+            Err(error) => Err(inner.refusal(error).await),
+        }
     }
 
     /// Deletes an object that nobody has open; a queue with messages only with `purge`, and with it its authority records, unless
@@ -295,7 +310,7 @@ impl QueueManager {
         let delete = || inner.catalogue.delete(inner, (kind, name), how, &may);
         match inner.with_log_room(delete).await {
             Ok(end) => inner.settled(end).await,
-            Err(error) => Err(self.hindered(name, error)),
+            Err(error) => Err(inner.refusal(self.hindered(name, error)).await),
         }
     }
 
@@ -305,10 +320,14 @@ impl QueueManager {
     /// `NotFound` there is none; why it has not ended.
     pub async fn end_subscription(&self, id: &[u8; 24]) -> Result<(), ChangeError> {
         let inner = self.inner();
-        let found = inner.topics.found(id).ok_or(ChangeError::NotFound)?;
+        let Some(found) = inner.topics.found(id) else {
+            return Err(inner.refusal(ChangeError::NotFound).await);
+        };
         let remove = || inner.end_subscription(&found.subscription);
-        let end = inner.with_log_room(remove).await?;
-        inner.settled(end).await
+        match inner.with_log_room(remove).await {
+            Ok(end) => inner.settled(end).await,
+            Err(error) => Err(inner.refusal(error).await),
+        }
     }
 
     /// Removes every message of a local queue that nobody has open.

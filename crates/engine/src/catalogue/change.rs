@@ -20,7 +20,7 @@ use crate::manager::Inner;
 use crate::queue::Queue;
 use crate::record::{self, QueueId};
 use crate::topics::administrative::BASE_TOPIC;
-use crate::topics::subscription::Subscription;
+use crate::topics::subscription::{SubId, Subscription};
 use crate::unit::effect::Effect;
 use crate::unit::happen::Pending;
 use crate::verbs::clock;
@@ -231,10 +231,53 @@ impl Catalogue {
         if known.kind() != kind {
             return Err(ChangeError::WrongKind(known.kind()));
         }
+        let (end, triggers) = self.alter_known(qm, &known, changes, may)?;
+        drop(order);
+        if triggers && let Runtime::Local(queue) = known.runtime() {
+            delivery::definition_changed(qm, queue);
+        }
+        Ok(end)
+    }
+
+    /// Makes of a subscription, durable or not, what `change` makes of it as it is at that moment, so that nothing is lost that
+    /// somebody else alters meanwhile; none: it stays as it is.
+    pub(crate) fn alter_subscription(
+        &self,
+        qm: &Arc<Inner>,
+        id: &SubId,
+        change: &dyn Fn(&Subscription) -> Result<Option<Subscription>, ChangeError>,
+    ) -> Result<(), ChangeError> {
+        let _order = self.order.lock();
+        let now = qm.topics.found(id).ok_or(ChangeError::NotFound)?;
+        let Some(after) = change(&now.subscription)? else {
+            return Ok(());
+        };
+        if !after.durable {
+            return match qm.topics.replace(after, None) {
+                true => Ok(()),
+                false => Err(ChangeError::NotFound),
+            };
+        }
+        let object = after.object();
+        let known = self.find(object.kind, &object.name);
+        let known = known.ok_or(ChangeError::NotFound)?;
+        let altered = self.alter_known(qm, &known, &object.attrs, &|_, _| Ok(()));
+        altered.map(drop)
+    }
+
+    /// Changes some attributes of an object; the caller holds `order`. Gives where its record ends, and whether messages that are
+    /// there already may be a trigger event now.
+    fn alter_known(
+        &self,
+        qm: &Arc<Inner>,
+        known: &Definition,
+        changes: &Attrs,
+        may: May<'_>,
+    ) -> Result<(Option<Lsn>, bool), ChangeError> {
         let mut object = known.object();
         let before = object.attrs.clone();
         object.attrs.merge(changes);
-        may(&known, &object.attrs)?;
+        may(known, &object.attrs)?;
         let triggers = TRIGGERS
             .iter()
             .any(|selector| before.get(*selector) != object.attrs.get(*selector));
@@ -242,18 +285,14 @@ impl Catalogue {
         let subscription = qm.read_subscription(&mut object, Some(&before))?;
         alone_in_its_group(qm, subscription.as_ref())?;
         let logged = self.log_object(qm, &mut object, queue)?;
-        let impact = Impact::of(kind, &before, &object.attrs);
+        let impact = Impact::of(known.kind(), &before, &object.attrs);
         let definition = self.applied(object, queue, start(logged));
         self.void_handles(&definition, &impact);
+        let end = logged.map(|logged| logged.end);
         if let Some(subscription) = subscription {
-            let end = logged.map(|logged| logged.end);
             qm.topics.define(subscription, None, end);
         }
-        drop(order);
-        if triggers && let Runtime::Local(queue) = definition.runtime() {
-            delivery::definition_changed(qm, queue);
-        }
-        Ok(logged.map(|logged| logged.end))
+        Ok((end, triggers))
     }
 
     /// A queue has triggered by its depth and does so no more (TRIGGER becomes NOTRIGGER). A full log does not hinder

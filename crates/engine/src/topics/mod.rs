@@ -273,7 +273,7 @@ impl Topics {
     pub(crate) fn begin_use(
         &self,
         id: &SubId,
-        (session, now): (u64, i64),
+        session: u64,
         beside: Beside,
     ) -> Result<Found, Reason> {
         let mut known = self.known.write();
@@ -289,8 +289,14 @@ impl Topics {
             return Err(Reason::SUBSCRIPTION_IN_USE);
         }
         entry.users.push(session);
-        entry.resumed = Some(now);
         Ok(entry.found())
+    }
+
+    /// A connection that uses a subscription has its handle.
+    pub(crate) fn resumed(&self, id: &SubId, now: i64) {
+        if let Some(entry) = self.known.write().by_id.get_mut(id) {
+            entry.resumed = Some(now);
+        }
     }
 
     /// One handle less of a connection. A subscription that is not durable is removed with its last one, and returned.
@@ -482,9 +488,9 @@ pub(crate) mod tests {
                 true => Beside::Sharers,
                 false => Beside::Itself,
             };
-            topics.begin_use(&[id; 24], (user, 2), beside).err()
+            topics.begin_use(&[id; 24], user, beside).err()
         };
-        let again = topics.begin_use(&[1; 24], (7, 2), Beside::Nobody);
+        let again = topics.begin_use(&[1; 24], 7, Beside::Nobody);
         assert_eq!(again.err(), Some(Reason::SUBSCRIPTION_IN_USE));
         assert_eq!(begin(1, 7, false), None);
         assert_eq!(begin(1, 8, false), Some(Reason::SUBSCRIPTION_IN_USE));

@@ -3,7 +3,9 @@
 //! Invariants:
 //! * A subscription is made, altered or resumed as a whole, or nothing is; a reason code tells which.
 //! * Who has been told of a durable subscription, or of its alteration, finds it so after a crash; who has been told that it could
-//!   not be made does not find it.
+//!   not be made, or that there is none, does not find it.
+//! * An alteration is the last thing of a call that can fail: its handles are there before it. What it says is put into the
+//!   subscription as it is at that moment, so that nothing is lost that somebody else says meanwhile.
 //! * A handle that is to be counts as a use of the subscription before anything else is done with that; where the call
 //!   fails or is dropped the use ends, and what it alone kept goes.
 //!
@@ -17,6 +19,7 @@ use posthaste_mqi::{Chars, Hobj, Name, Reason, Sd};
 use posthaste_topic::{Filter, Scheme};
 
 use super::alter_subscription::altered;
+use super::release::release;
 use super::retained::send_retained;
 use super::subscription_options as options;
 use super::subscription_options::{Given, SubscribeOptions};
@@ -24,7 +27,8 @@ use super::{Done, Verb};
 use crate::authority_service::Authorised;
 use crate::authorization::Caller;
 use crate::catalogue::ChangeError;
-use crate::handles::{Handle, Target};
+use crate::consume::waiter::Wakes;
+use crate::handles::{Handle, Open, Target};
 use crate::queue::Queue;
 use crate::resolution::resolve;
 use crate::session::{Session, SessionInner};
@@ -53,12 +57,53 @@ impl Drop for Use<'_> {
     }
 }
 
+/// The handles of a call that has not come to its end: they are closed unless they are kept.
+struct Opened<'a> {
+    session: &'a Arc<SessionInner>,
+    /// On the messages; none: the application's own.
+    messages: Option<Hobj>,
+    hsub: Hobj,
+    kept: bool,
+}
+
+impl Drop for Opened<'_> {
+    fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
+        let opened = {
+            let mut state = self.session.lock();
+            // Where the connection has ended they are closed already. What it used of the subscription ends with `Use`.
+            let _ = state.handles.remove(self.hsub);
+            let of = |hobj| Some((hobj, state.handles.remove(hobj).ok()?));
+            self.messages.and_then(of)
+        };
+        if let Some((hobj, Open::Object(handle))) = opened {
+            let mut wakes = Wakes::default();
+            release(self.session, hobj, &handle, &mut wakes);
+            wakes.wake();
+        }
+    }
+}
+
 /// A subscription that is there, or was made, with the handle on it that is to be.
 struct Used<'a> {
     found: Found,
     using: Use<'a>,
-    authorised: Authorised,
-    created: bool,
+    became: Became<'a>,
+}
+
+/// What a call has made of a subscription.
+enum Became<'a> {
+    /// It was there, and has its handles.
+    Resumed(Opened<'a>),
+    /// It is new: the rest can fail still, and ends it.
+    Made(Authorised),
+}
+
+/// Whether a call brings a handle on the application's own queue.
+fn brings_own(sd: &Sd, hobj: Hobj) -> bool {
+    sd.options & MQSO_MANAGED == 0 && hobj != Hobj::NONE
 }
 
 /// What an application's own queue is, for a subscription.
@@ -336,27 +381,48 @@ impl SessionInner {
         }
     }
 
-    /// Uses a subscription that there is, altered where that is asked for. Whoever resumes one of any user takes it over: what is
-    /// published comes in his name from then on (manual: "MQSO_ANY_USERID subscription option"). One that is shared is nobody's.
+    /// Whether a call on this user's behalf takes a subscription over: what is published comes in his name from then on (manual:
+    /// "MQSO_ANY_USERID subscription option"). One that is shared is nobody's.
+    fn takes_over(&self, sd: &Sd, of: &Subscription) -> bool {
+        !of.shared && self.is_another(sd, of)
+    }
+
+    /// What a call makes of a subscription as it is; none: it stays so.
+    fn changed(
+        &self,
+        sd: &Sd,
+        given: Given,
+        of: &Subscription,
+        destination: Option<&Destination>,
+    ) -> Result<Option<Subscription>, Reason> {
+        self.may_use(sd, of, given)?;
+        if sd.options & MQSO_ALTER != 0 {
+            return altered(self, sd, of, destination.cloned());
+        }
+        Ok(self.takes_over(sd, of).then(|| Subscription {
+            user: self.subscriber(sd),
+            ..of.clone()
+        }))
+    }
+
+    /// Uses a subscription that there is, altered where that is asked for.
     async fn resume<'a>(
-        &'a self,
+        self: &'a Arc<Self>,
         sd: &Sd,
         hobj: Hobj,
         given: Given,
         of: &Subscription,
         caller: &Caller,
-    ) -> Result<(Found, Use<'a>, Authorised), Missed> {
+    ) -> Result<Used<'a>, Missed> {
         let qm = &self.qm;
         let resumes = sd.options & MQSO_ALTER == 0;
         let authorised = caller.may_subscribe(qm, of.filter.branch(), resumes)?;
         self.may_use(sd, of, given)?;
-        let takes_over = |of: &Subscription| !of.shared && self.is_another(sd, of);
-        if (!resumes || takes_over(of)) && !of.managed {
+        if (!resumes || self.takes_over(sd, of)) && !of.managed {
             caller.may_have_sent(qm)?;
         }
-        let user = (self.id, qm.clock.now());
-        let found = qm.topics.begin_use(&of.id, user, given.beside());
-        let found = match found {
+        let found = qm.topics.begin_use(&of.id, self.id, given.beside());
+        let mut found = match found {
             Err(Reason::NO_SUBSCRIPTION) => return Err(Missed::Again),
             found => found?,
         };
@@ -365,44 +431,62 @@ impl SessionInner {
             id: of.id,
             kept: false,
         };
-        let provided = match sd.options & MQSO_MANAGED == 0 && hobj != Hobj::NONE {
+        let provided = match brings_own(sd, hobj) {
             true => Some(self.provided(sd, hobj, caller)?),
             false => None,
         };
-        let before = &found.subscription;
+        let before = &Arc::clone(&found.subscription);
         if !resumes && provided.is_none() && !before.managed {
             self.may_set_identity(sd, before, caller)?;
         }
-        if sd.options & MQSO_ALTER == 0 {
-            let same = |provided: &Provided| {
-                let now = &provided.destination;
-                let was = &before.destination;
-                (now.queue, now.queue_manager) == (was.queue, was.queue_manager)
-            };
-            if !provided.as_ref().is_none_or(same) {
-                return Err(Reason::HOBJ_ERROR.into());
-            }
-            if !takes_over(before) {
-                return Ok((found, using, authorised));
-            }
-            let after = Subscription {
-                user: self.subscriber(sd),
-                ..Subscription::clone(before)
-            };
-            self.alter(after).await?;
-            let found = qm.topics.found(&of.id).ok_or(Missed::Again)?;
-            return Ok((found, using, authorised));
+        let goes = |to: &Destination| (to.queue, to.queue_manager);
+        let same = |provided: &Provided| goes(&provided.destination) == goes(&before.destination);
+        if resumes && !provided.as_ref().is_none_or(same) {
+            return Err(Reason::HOBJ_ERROR.into());
         }
-        if before.durable && provided.as_ref().is_some_and(|provided| provided.temporary) {
+        let is_temporary = provided.as_ref().is_some_and(|provided| provided.temporary);
+        if !resumes && before.durable && is_temporary {
             return Err(Reason::INVALID_DESTINATION.into());
         }
         let destination = provided.map(|provided| provided.destination);
-        let Some(after) = altered(self, sd, before, destination)? else {
-            return Ok((found, using, authorised));
-        };
-        self.alter(after).await?;
-        let found = qm.topics.found(&of.id).ok_or(Missed::Again)?;
-        Ok((found, using, authorised))
+        let change = |of: &Subscription| self.changed(sd, given, of, destination.as_ref());
+        let changes = change(before)?.is_some();
+        if changes && !before.managed {
+            caller.may_have_sent(qm)?;
+        }
+        let open_options = (!brings_own(sd, hobj)).then(|| options::open_options(sd, given));
+        let opened = self.open_handles(before, open_options, (caller, authorised))?;
+        let became = Became::Resumed(opened);
+        if changes {
+            let moves = !resumes && destination.is_some();
+            let stays = |now: &Subscription| goes(&now.destination) == goes(&before.destination);
+            let change = |now: &Subscription| match moves || stays(now) {
+                true => change(now).map_err(ChangeError::Failed),
+                // Its messages go elsewhere meanwhile, and what was looked at and opened is not where they go.
+                false => Err(ChangeError::NotFound),
+            };
+            found = self.alter(&of.id, &change).await?;
+        }
+        Ok(Used {
+            found,
+            using,
+            became,
+        })
+    }
+
+    /// Alters a subscription; gives what is known of it then.
+    async fn alter(
+        &self,
+        id: &SubId,
+        change: &(impl Fn(&Subscription) -> Result<Option<Subscription>, ChangeError> + Sync),
+    ) -> Result<Found, Missed> {
+        let qm = &self.qm;
+        let alter = || qm.catalogue.alter_subscription(qm, id, change);
+        match qm.with_log_room(alter).await {
+            Ok(()) => qm.topics.found(id).ok_or(Missed::Again),
+            Err(ChangeError::NotFound) => Err(Missed::Again),
+            Err(error) => Err(reason(error).into()),
+        }
     }
 
     /// Whether the messages of a subscription may have the identity context that a descriptor says, on a queue that it had before:
@@ -418,27 +502,6 @@ impl SessionInner {
         };
         let set = MQOO_SET_IDENTITY_CONTEXT;
         caller.may_open(&self.qm, &resolved, set).map(drop)
-    }
-
-    async fn alter(&self, after: Subscription) -> Result<(), Missed> {
-        let qm = &self.qm;
-        if !after.durable {
-            return match qm.topics.replace(after, None) {
-                true => Ok(()),
-                false => Err(Missed::Again),
-            };
-        }
-        let object = after.object();
-        let alter = || {
-            let (kind, name) = (object.kind, object.name.as_str());
-            let may = |_: &_, _: &_| Ok(());
-            qm.catalogue.alter(qm, kind, name, &object.attrs, &may)
-        };
-        match qm.with_log_room(alter).await {
-            Ok(_) => Ok(()),
-            Err(ChangeError::NotFound) => Err(Missed::Again),
-            Err(error) => Err(reason(error).into()),
-        }
     }
 
     /// Waits until what is known of a subscription is durable.
@@ -475,30 +538,36 @@ impl SessionInner {
         })
     }
 
-    fn open_handles(
-        &self,
+    /// The handles of a call: on the messages, if it is to be opened so, and on the subscription.
+    fn open_handles<'a>(
+        self: &'a Arc<Self>,
         of: &Subscription,
         open_options: Option<i32>,
-        own: Hobj,
         by: (&Caller, Authorised),
-    ) -> Result<(Hobj, Hobj), Reason> {
+    ) -> Result<Opened<'a>, Reason> {
         let handle = open_options.map(|options| self.open_destination(of, options, by));
-        self.number(of.id, handle.transpose()?, own)
+        let (messages, hsub) = self.number(of.id, handle.transpose()?)?;
+        Ok(Opened {
+            session: self,
+            messages,
+            hsub,
+            kept: false,
+        })
     }
 
-    /// Numbers for the handle on the messages, which is there already or is to be made, and the one on the subscription.
-    fn number(&self, id: SubId, handle: Option<Handle>, own: Hobj) -> Result<(Hobj, Hobj), Reason> {
+    /// Numbers for the handle on the messages, if there is to be one, and the one on the subscription.
+    fn number(&self, id: SubId, handle: Option<Handle>) -> Result<(Option<Hobj>, Hobj), Reason> {
         let mut state = self.lock();
         let none = Reason::HANDLE_NOT_AVAILABLE;
         let Some(handle) = handle else {
             let hsub = state.handles.add_subscription(id);
-            return Ok((own, hsub.ok_or(none)?));
+            return Ok((None, hsub.ok_or(none)?));
         };
         let (target, options) = (handle.target.clone(), handle.options);
         let hobj = state.handles.add(handle);
         let hsub = hobj.and_then(|_| state.handles.add_subscription(id));
         match (hobj, hsub) {
-            (Some(hobj), Some(hsub)) => Ok((hobj, hsub)),
+            (Some(hobj), Some(hsub)) => Ok((Some(hobj), hsub)),
             (hobj, _) => {
                 if let Some(hobj) = hobj {
                     // It was given a number a moment ago, under this lock.
@@ -520,7 +589,7 @@ impl SessionInner {
     }
 
     async fn find_or_make<'a>(
-        &'a self,
+        self: &'a Arc<Self>,
         sd: &Sd,
         hobj: Hobj,
         given: Given,
@@ -542,16 +611,7 @@ impl SessionInner {
         let creates = sd.options & MQSO_CREATE != 0;
         let resumes = sd.options & (MQSO_RESUME | MQSO_ALTER) != 0;
         match there {
-            Some(of) if resumes => {
-                let resumed = self.resume(sd, hobj, given, &of, caller).await?;
-                let (found, using, authorised) = resumed;
-                Ok(Used {
-                    found,
-                    using,
-                    authorised,
-                    created: false,
-                })
-            }
+            Some(of) if resumes => self.resume(sd, hobj, given, &of, caller).await,
             Some(_) => {
                 // Who may not subscribe does not learn which names are taken either.
                 let filter = self.new_filter_of(sd)?;
@@ -568,8 +628,7 @@ impl SessionInner {
                 Ok(Used {
                     found,
                     using,
-                    authorised,
-                    created: true,
+                    became: Became::Made(authorised),
                 })
             }
             None if name == crate::topics::ends::DEFAULT_SUB => {
@@ -579,7 +638,28 @@ impl SessionInner {
         }
     }
 
-    async fn subscribe(&self, sd: &mut Sd, hobj: Hobj, given: Given) -> Verb<(Hobj, Hobj)> {
+    /// Gives a subscription that was made what is retained, and its handles.
+    async fn begin<'a>(
+        self: &'a Arc<Self>,
+        sd: &Sd,
+        made: &Found,
+        open_options: Option<i32>,
+        by: (&Caller, Authorised),
+    ) -> Result<Opened<'a>, Reason> {
+        let subscription = &made.subscription;
+        let only_new = MQSO_NEW_PUBLICATIONS_ONLY | MQSO_PUBLICATIONS_ON_REQUEST;
+        if sd.options & only_new == 0 {
+            send_retained(&self.qm, self.id, subscription, Some(made.number)).await?;
+        }
+        self.open_handles(subscription, open_options, by)
+    }
+
+    async fn subscribe(
+        self: &Arc<Self>,
+        sd: &mut Sd,
+        hobj: Hobj,
+        given: Given,
+    ) -> Verb<(Hobj, Hobj)> {
         options::check(sd, given)?;
         if !self.qm.catalogue.qmgr().publish_subscribe {
             return Err(Reason::PUBSUB_INHIBITED);
@@ -587,46 +667,53 @@ impl SessionInner {
         if sd.options & MQSO_FAIL_IF_QUIESCING != 0 && self.qm.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }
-        let own = sd.options & MQSO_MANAGED == 0 && hobj != Hobj::NONE;
+        let own = brings_own(sd, hobj);
         self.check_handles(if own { 1 } else { 2 })?;
         let caller = self.subscribing(sd).await?;
         let mut tries = 0;
         let Used {
             found,
             mut using,
-            authorised,
-            created,
+            became,
         } = loop {
             match self.find_or_make(sd, hobj, given, &caller).await {
                 Err(Missed::Again) if tries < TRIES => tries += 1,
                 Err(Missed::Again) => return Err(Reason::SUBSCRIPTION_IN_USE),
+                Err(Missed::For(Reason::NO_SUBSCRIPTION)) => {
+                    self.qm.recorded_as_gone().await.map_err(reason)?;
+                    return Err(Reason::NO_SUBSCRIPTION);
+                }
                 Err(Missed::For(reason)) => return Err(reason),
                 Ok(found) => break found,
             }
         };
         self.recorded(&found).await?;
         let subscription = &found.subscription;
-        let open_options = (!own).then(|| options::open_options(sd, given));
-        let only_new = MQSO_NEW_PUBLICATIONS_ONLY | MQSO_PUBLICATIONS_ON_REQUEST;
-        let sent = match created && sd.options & only_new == 0 {
-            true => send_retained(&self.qm, self.id, subscription, Some(found.number)).await,
-            false => Ok(0),
-        };
-        let by = (&caller, authorised);
-        match sent.and_then(|_| self.open_handles(subscription, open_options, hobj, by)) {
-            Ok(handles) => {
-                using.kept = true;
-                if subscription.expires.is_some() {
-                    // Whoever ends it is to know when.
-                    self.qm.kick.raise();
+        let created = matches!(became, Became::Made(_));
+        let mut opened = match became {
+            Became::Resumed(opened) => opened,
+            Became::Made(authorised) => {
+                let open_options = (!own).then(|| options::open_options(sd, given));
+                let by = (&caller, authorised);
+                match self.begin(sd, &found, open_options, by).await {
+                    Ok(opened) => opened,
+                    // Rare, so it takes its room only when it happens.
+                    Err(why) => return Err(Box::pin(self.qm.unmake(subscription, why)).await),
                 }
-                options::describe(sd, subscription, created);
-                Ok(Done::ok(handles))
             }
-            // Rare, so it takes its room only when it happens.
-            Err(why) if created => Err(Box::pin(self.qm.unmake(subscription, why)).await),
-            Err(why) => Err(why),
+        };
+        (using.kept, opened.kept) = (true, true);
+        if !created {
+            self.qm
+                .topics
+                .resumed(&subscription.id, self.qm.clock.now());
         }
+        if subscription.expires.is_some() {
+            // Whoever ends it is to know when.
+            self.qm.kick.raise();
+        }
+        options::describe(sd, subscription, created);
+        Ok(Done::ok((opened.messages.unwrap_or(hobj), opened.hsub)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! MQSUBRQ: retained publications are sent to a subscription again.
 //!
-//! Invariant: a call that succeeds has sent all that is retained and matches.
+//! Invariants: a call that succeeds has sent all that is retained and matches; a subscription that has ended, as it is told, does
+//! not come back by a crash.
 
 use posthaste_mqi::constants::{MQSR_ACTION_PUBLICATION, MQSRO_FAIL_IF_QUIESCING};
 use posthaste_mqi::{Hobj, Reason, Sro};
@@ -8,6 +9,7 @@ use posthaste_mqi::{Hobj, Reason, Sro};
 use super::retained::send_retained;
 use super::{Done, Verb};
 use crate::session::Session;
+use crate::topics::managed::reason;
 
 impl Session {
     /// MQSUBRQ. `sro` comes back with how many publications were sent.
@@ -28,8 +30,11 @@ impl Session {
             return Err(Reason::Q_MGR_QUIESCING);
         }
         let id = session.lock().handles.subscription(hsub)?;
-        let found = session.qm.topics.found(&id);
-        let subscription = found.ok_or(Reason::INVALID_SUBSCRIPTION)?.subscription;
+        let Some(found) = session.qm.topics.found(&id) else {
+            session.qm.recorded_as_gone().await.map_err(reason)?;
+            return Err(Reason::INVALID_SUBSCRIPTION);
+        };
+        let subscription = found.subscription;
         session.settled().await?;
         sro.num_pubs = 0;
         sro.num_pubs = send_retained(&session.qm, session.id, &subscription, None).await?;
