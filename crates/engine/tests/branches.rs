@@ -574,6 +574,29 @@ fn a_large_branch_does_not_keep_a_full_disk_from_healing() {
     }
 }
 
+/// A queue has no file yet when the disk is full, and a branch has put on it: the file is made in the room that is kept
+/// for checkpoints. So an end in order keeps what is not persistent as well, and has nothing left in the log.
+#[test]
+fn a_full_disk_has_room_for_the_file_of_a_queue_that_a_branch_has_put_on() {
+    let disk = SimDisk::of_seed(7);
+    let mut w = World::on_simulated(&disk, |c| c.log_config.file_pages = 128);
+    w.run("DEFINE QLOCAL(HIGH) NPMCLASS(HIGH)");
+    let s = w.connect();
+    let h = open(&s, "HIGH", IN_OUT);
+    put(&s, h, NOT_PERSISTENT, 0, b"kept");
+    put(&s, h, NOT_PERSISTENT, MQPMO_SYNCPOINT, b"in doubt");
+    put(&s, h, PERSISTENT, MQPMO_SYNCPOINT, b"persistent");
+    prepare(&s, &xid(1));
+    drop(s);
+    disk.set_free(Some(0));
+    w.restart();
+    assert_eq!(w.message_count("AMQ2070W"), 0);
+    resolve(&w, &xid(1), Outcome::Committed).unwrap();
+    let s = w.connect();
+    let h = open(&s, "HIGH", IN_OUT);
+    assert_eq!(drain(&s, h), ["kept", "in doubt", "persistent"]);
+}
+
 /// While a checkpoint files the messages of a branch, it is resolved, and others take their places.
 #[test]
 fn a_branch_that_is_decided_while_it_is_filed_is_whole() {

@@ -214,6 +214,30 @@ fn a_crash_at_any_moment_of_healing_costs_nothing() {
     }
 }
 
+/// The file of a queue has gone, and the queue is cleared when the disk is full: the file is made anew in the room that is
+/// kept for checkpoints, and the queue manager ends in order.
+#[test]
+fn a_cleared_queue_without_its_file_begins_anew_on_a_full_disk() {
+    let (mut w, disk) = on_small_disk(8 * MIB);
+    w.run("DEFINE QLOCAL(Q)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    put_one(&s, h, 0);
+    drop(s);
+    w.end(EndMode::Immediate);
+    let folder = w.config.data.join("queues");
+    let names = w.env.disk.list(&folder).unwrap();
+    let file = names.iter().find(|name| name.starts_with("Q.")).unwrap();
+    w.env.disk.remove_file(&folder.join(file)).unwrap();
+    w.start();
+    assert_eq!(w.message_count("AMQ7472E"), 1);
+    disk.set_free(Some(0));
+    w.run("CLEAR QLOCAL(Q)");
+    w.restart();
+    assert_eq!(w.message_count("AMQ2061I"), 1);
+    assert_eq!(w.depth("Q"), 0);
+}
+
 /// Messages of groups without data: their entries of the index take half as much as their log records. All that a
 /// checkpoint distance of log holds of them has room in the reserve.
 #[test]

@@ -32,7 +32,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use posthaste_recovery_log::{Class, Lsn};
-use posthaste_store::{ImageWriter, Place, QueueFile, Sealed, StoreError, remove_other_images};
+use posthaste_store::{
+    BLOCK, ImageWriter, Place, QueueFile, Sealed, StoreError, remove_other_images,
+};
 
 use super::checkpoint_state::CheckpointState;
 use super::image::{self, Anchor, Header, SavedObject, SavedQueue};
@@ -468,10 +470,10 @@ impl Inner {
                     false => filing.non_persistent,
                 };
                 if wanted {
-                    let file = put.queue.open_file()?;
                     let bytes = message.size() as u64;
                     let place = self.home.room.write(Writes::Messages, bytes, || {
-                        write_message(&put.queue, &file, message)
+                        // It may have to be made, which needs room as well.
+                        write_message(&put.queue, &*put.queue.open_file()?, message)
                     })?;
                     unit.filed(&put, place);
                 }
@@ -504,7 +506,8 @@ impl Inner {
             let at = match begun.get(&queue.id) {
                 Some(at) => *at,
                 None => {
-                    self.begin_anew(queue)?;
+                    let room = &self.home.room;
+                    room.write(Writes::Index, BLOCK as u64, || self.begin_anew(queue))?;
                     saved.push(Saved::begin(queue));
                     saved.len() - 1
                 }
