@@ -144,6 +144,7 @@ fn about(command: &Command) -> (i32, Option<(ObjectKind, &str)>) {
             let [_, stop] = running(*kind);
             (stop, Some((*kind, name)))
         }
+        Command::StopConnection { .. } => (MQCMD_STOP_CONNECTION, None),
         Command::RefreshTls | Command::RefreshConnAuth => (MQCMD_REFRESH_SECURITY, None),
         Command::ChlAuth(ChlAuthCommand::Display { .. }) => (MQCMD_INQUIRE_CHLAUTH_RECS, None),
         Command::ChlAuth(_) => (MQCMD_SET_CHLAUTH_REC, None),

@@ -201,6 +201,8 @@ fn needed(qm: &QueueManager, own: &str, command: &Command) -> Vec<Needed> {
         Command::Start { kind, name } | Command::Stop { kind, name, .. } => {
             vec![Needed::on(*kind, name, Authority::Control)]
         }
+        // MQ's manual names none for STOP CONN: whoever may, ends work of every user.
+        Command::StopConnection { .. } => change_manager(),
         // It shows everything, passwords' places included.
         Command::Save
         | Command::RefreshTls

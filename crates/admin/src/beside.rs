@@ -6,7 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use posthaste_command::Object;
+use posthaste_command::{Object, StopChannel};
 use posthaste_mqi::Reason;
 
 /// An answer that may take its time.
@@ -31,11 +31,11 @@ pub trait Components: Send + Sync {
     /// # Errors
     /// There is no such channel.
     fn start_channel(&self, name: &str) -> Result<(), ComponentError>;
-    /// Ends the instances of a channel, and admits no more.
+    /// Ends the instances of a channel, or some of them, and says whether it admits more.
     ///
     /// # Errors
-    /// There is no such channel.
-    fn stop_channel(&self, name: &str, force: bool) -> Result<(), ComponentError>;
+    /// There is no such channel, or nothing to stop.
+    fn stop_channel(&self, name: &str, how: &StopChannel) -> Result<(), ComponentError>;
     /// Reads the key repository again.
     ///
     /// # Errors
@@ -230,6 +230,8 @@ pub struct LaneStatus {
 pub enum ComponentError {
     /// There is no such channel.
     UnknownChannel,
+    /// No such instance of the channel runs.
+    ChannelNotActive,
     /// The listener is running.
     ListenerActive,
     /// The listener is not running.
@@ -277,6 +279,7 @@ impl ComponentError {
         let named = vec![name.to_owned()];
         match self {
             ComponentError::UnknownChannel => ("AMQ8227E", named, Reason::CCF_CHANNEL_NOT_FOUND),
+            ComponentError::ChannelNotActive => ("AMQ9533W", named, Reason::CCF_CHANNEL_NOT_ACTIVE),
             ComponentError::ListenerActive => ("AMQ8730E", named, Reason::CCF_LISTENER_RUNNING),
             ComponentError::ListenerInactive => ("AMQ8731E", named, Reason::CCF_LISTENER_STOPPED),
             ComponentError::ServiceActive => ("AMQ8737E", named, Reason::CCF_SERVICE_RUNNING),

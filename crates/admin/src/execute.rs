@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use posthaste_command::{ChlAuthCommand, Command, ObjectKind, Reply};
+use posthaste_command::{ChlAuthCommand, Command, ObjectKind, Reply, StopChannel};
 use posthaste_engine::{Application, Issuer, NewDefinition, QueueManager};
 use posthaste_mqi::Reason;
 
 use crate::beside::{ChannelStatus, ComponentError, Components, LaneStatus};
 use crate::display::{Request, not_here};
 use crate::metrics::exposition;
-use crate::{audit, authority, change, chlauth, display, metrics};
+use crate::{audit, authority, change, chlauth, connection, display, metrics};
 
 /// The door through which a running queue manager is administered. Clones are the same one.
 #[derive(Clone)]
@@ -173,7 +173,10 @@ impl Admin {
             Command::RefreshConnAuth => self.refresh_connauth(),
             Command::Authority(command) => authority::execute(qm, command).await,
             Command::Start { kind, name } => self.start(*kind, name).await,
-            Command::Stop { kind, name, force } => self.stop(*kind, name, *force).await,
+            Command::Stop { kind, name, how } => self.stop(*kind, name, how).await,
+            Command::StopConnection { number, external } => {
+                connection::stop(qm, *number, external.as_deref()).await
+            }
             Command::Display {
                 what,
                 name,
@@ -207,9 +210,7 @@ impl Admin {
                 Some(Reply::failed("AMQ8730E", &[name_of], reason))
             }
             ObjectKind::Service if self.service_is_active(name) => {
-                let error = ComponentError::ServiceActive;
-                let (id, inserts, reason) = error.message(self.qm.name(), name);
-                Some(Reply::failed(id, &inserts, reason))
+                Some(self.answer("", name, Err(ComponentError::ServiceActive)))
             }
             _ => None,
         }
@@ -303,12 +304,12 @@ impl Admin {
         self.answer("AMQ8021I", name, started)
     }
 
-    async fn stop(&self, kind: ObjectKind, name: &str, force: bool) -> Reply {
+    async fn stop(&self, kind: ObjectKind, name: &str, how: &StopChannel) -> Reply {
         let Some(beside) = self.beside.as_deref() else {
             return not_here();
         };
         if kind == ObjectKind::SvrConn {
-            return self.answer("AMQ8019I", name, beside.stop_channel(name, force));
+            return self.answer("AMQ8019I", name, beside.stop_channel(name, how));
         }
         let object = self.qm.object(kind, name);
         if kind == ObjectKind::Service {

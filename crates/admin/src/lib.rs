@@ -26,6 +26,7 @@ mod beside;
 mod change;
 mod chlauth;
 mod command_server;
+mod connection;
 mod display;
 mod events;
 mod execute;

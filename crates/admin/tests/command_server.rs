@@ -245,6 +245,27 @@ fn a_refusal_in_pcf_names_the_parameter() {
             ),
             failed(3203, Some((MQIACF_PARAMETER_ID, MQBACF_SUB_ID))),
         ),
+        (
+            request(
+                MQCMD_STOP_CHANNEL,
+                &[
+                    text(MQCACH_CHANNEL_NAME, "C"),
+                    text(MQCACH_CONNECTION_NAME, "127.0.0.1"),
+                    int(MQIACH_CHANNEL_STATUS, MQCHS_STOPPED),
+                ],
+            ),
+            failed(3203, Some((MQIACF_PARAMETER_ID, MQIACH_CHANNEL_STATUS))),
+        ),
+        (
+            request(
+                MQCMD_STOP_CONNECTION,
+                &[(MQBACF_GENERIC_CONNECTION_ID, Value::Bytes(vec![]))],
+            ),
+            failed(
+                3256,
+                Some((MQIACF_PARAMETER_ID, MQBACF_GENERIC_CONNECTION_ID)),
+            ),
+        ),
         // An authority that the type has not got, a name that none has, a name too long for a profile.
         (
             request(
@@ -664,6 +685,8 @@ fn others() -> Vec<Other> {
         (MQCMD_CLEAR_TOPIC_STRING, vec![text(MQCA_TOPIC_STRING, "a/b"), int(MQIACF_CLEAR_TYPE, MQCLRT_RETAINED)], Done),
         (MQCMD_START_CHANNEL, vec![text(MQCACH_CHANNEL_NAME, "C")], nothing_beside),
         (MQCMD_STOP_CHANNEL, vec![text(MQCACH_CHANNEL_NAME, "C"), int(MQIACF_MODE, MQMODE_QUIESCE)], nothing_beside),
+        (MQCMD_STOP_CHANNEL, vec![text(MQCACH_CHANNEL_NAME, "C"), text(MQCACH_CONNECTION_NAME, "::1"), text(MQCA_Q_MGR_NAME, "")], nothing_beside),
+        (MQCMD_STOP_CONNECTION, vec![(MQBACF_CONNECTION_ID, Value::Bytes(vec![0; 24]))], Fails(3174)),
         (MQCMD_START_CHANNEL_LISTENER, vec![text(MQCACH_LISTENER_NAME, "L")], nothing_beside),
         (MQCMD_STOP_CHANNEL_LISTENER, vec![text(MQCACH_LISTENER_NAME, "L")], nothing_beside),
         (MQCMD_START_SERVICE, vec![text(MQCA_SERVICE_NAME, "S")], nothing_beside),

@@ -12,7 +12,7 @@ use posthaste_admin::{
     ListenerStatus, ServiceStatus,
 };
 use posthaste_admin::{ComponentCounts, LaneStatus};
-use posthaste_command::{Object, Reply, parse};
+use posthaste_command::{Object, Reply, StopChannel, parse};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use world::*;
@@ -75,7 +75,7 @@ impl Components for OneClient {
     fn start_channel(&self, _: &str) -> Result<(), ComponentError> {
         Err(ComponentError::UnknownChannel)
     }
-    fn stop_channel(&self, _: &str, _: bool) -> Result<(), ComponentError> {
+    fn stop_channel(&self, _: &str, _: &StopChannel) -> Result<(), ComponentError> {
         Err(ComponentError::UnknownChannel)
     }
     fn listeners(&self) -> Vec<ListenerStatus> {

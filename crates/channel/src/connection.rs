@@ -483,7 +483,15 @@ impl Connection {
 
     /// Obeys an operator who wants the instance to end.
     fn obey(&mut self) -> Option<End> {
-        let request = self.admitted.as_ref()?.instance.end_request()?;
+        let instance = &self.admitted.as_ref()?.instance;
+        if !instance.is_interfered_with() {
+            return None;
+        }
+        let Some(request) = instance.end_request() else {
+            return self
+                .is_broken()
+                .then_some(End::Stopped(Status::USER_CLOSED));
+        };
         if request.force {
             return Some(End::Stopped(request.status));
         }
@@ -493,6 +501,16 @@ impl Connection {
             self.run_woken();
         }
         (!self.running()).then_some(End::Stopped(request.status))
+    }
+
+    /// Whether an operator has broken every connection on it, each of which has been told of what it had asked.
+    fn is_broken(&self) -> bool {
+        let broken = |slot: &Slot| {
+            let session = slot.worker.conversation.session.borrow();
+            session.as_ref().is_some_and(|session| session.is_broken())
+        };
+        let mut slots = self.slots.iter().flatten().peekable();
+        !self.running() && slots.peek().is_some() && slots.all(broken)
     }
 
     /// Whether the place was lost to somebody else, because nobody has connected in time.

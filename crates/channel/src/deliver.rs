@@ -265,6 +265,7 @@ fn tell(conversation: &Conversation, handle: Hobj, reason: Reason) {
         return;
     }
     let gets = streams.gets(handle);
+    let qm = conversation.common.registry.queue_manager();
     let Some(place) = streams.ended(handle) else {
         return;
     };
@@ -272,6 +273,10 @@ fn tell(conversation: &Conversation, handle: Hobj, reason: Reason) {
         let notice = match reason {
             Reason::Q_MGR_QUIESCING | Reason::CONNECTION_QUIESCING => {
                 Some((Notification::Q_MGR_QUIESCING, Reason::NONE))
+            }
+            // Others may go on by the socket when an operator has broken this one (STOP CONN).
+            Reason::CONNECTION_BROKEN if qm.running().is_ok() && !gets.read_ahead => {
+                Some((Notification::GET_INHIBITED, reason))
             }
             // What ends the connection is told of by how it ends.
             _ if is_end(reason) => return,

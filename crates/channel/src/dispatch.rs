@@ -7,7 +7,8 @@
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::Poll;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
 
 use posthaste_authentication::Credentials;
 use posthaste_engine::{Application, AuditEvent, AuditKind, Done, Got, Session, Verb};
@@ -306,6 +307,7 @@ impl Dispatcher {
                 ..AuditEvent::new(AuditKind::Connected, Reason::NONE)
             });
         }
+        session.when_stopped(Waker::from(Arc::clone(&common.instance)));
         common.instance.connect(&name, &user);
         Ok(session)
     }
@@ -573,7 +575,8 @@ impl Dispatcher {
                 Closing::Draining | Closing::Dropping => session.give_up_waits(),
             }
             // What comes is left where it is while there is no room for it.
-            if waiting.is_some() && conversation.poll_room(cx).is_pending() {
+            if waiting.is_some() && !session.is_broken() && conversation.poll_room(cx).is_pending()
+            {
                 return Poll::Pending;
             }
             begun = true;

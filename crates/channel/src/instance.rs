@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
-use std::task::Waker;
+use std::task::{Wake, Waker};
 
 use parking_lot::Mutex;
 use posthaste_net::{Host, Traffic, coarse_wall_micros};
@@ -36,7 +36,7 @@ pub(crate) struct Instance {
     pub(crate) connected: AtomicBool,
     agreed: Mutex<Option<Agreed>>,
     end: Mutex<Option<EndRequest>>,
-    /// There is an end request.
+    /// There is an end request, or an operator has broken a connection on it.
     ending: AtomicBool,
     /// Has its connection look for an end request.
     nudge: Waker,
@@ -138,6 +138,12 @@ impl Instance {
         }
     }
 
+    /// Whether an operator wants something of it.
+    pub(crate) fn is_interfered_with(&self) -> bool {
+        // Asked after every batch of a connection, so it takes no lock.
+        self.ending.load(Ordering::Acquire)
+    }
+
     pub(crate) fn request_end(&self, request: EndRequest) {
         let mut end = self.end.lock();
         // A forced end overtakes a quiet one, never the other way round.
@@ -178,6 +184,14 @@ impl Instance {
             user: agreed.user,
             tls: self.tls.clone(),
         }
+    }
+}
+
+/// A connection on it was broken by an operator.
+impl Wake for Instance {
+    fn wake(self: Arc<Self>) {
+        self.ending.store(true, Ordering::Release);
+        self.nudge.wake_by_ref();
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use posthaste_authentication::Loopback;
-use posthaste_command::{Attrs, ObjectKind};
+use posthaste_command::{Attrs, ObjectKind, StopChannel};
 use posthaste_engine::plant::{Bug, planted};
 use posthaste_engine::{Application, AuditEvent, AuditKind, Meter, Operator, QueueManager};
 use posthaste_env::{Clock, Nanos};
@@ -199,6 +199,8 @@ impl Definition {
 pub enum StopError {
     /// There is no such channel.
     NotFound,
+    /// Nothing of it that was to be made inactive runs, or is stopped.
+    NotActive,
 }
 
 #[derive(Default)]
@@ -407,18 +409,44 @@ impl Registry {
     /// Not forced, running verbs are waited for (and an MQGET that waits with MQGMO_FAIL_IF_QUIESCING ends with 2202);
     /// forced, waiting MQGETs are given up. Gives the number of instances that were running.
     pub fn stop(&self, channel: &str, force: bool) -> Result<usize, StopError> {
+        let how = StopChannel {
+            force,
+            ..StopChannel::default()
+        };
+        self.stop_as(channel, &how)
+    }
+
+    /// The same as STOP CHANNEL says it: those instances end that it chooses, and if it makes the channel inactive, whoever
+    /// connects is admitted, of a stopped channel too.
+    pub fn stop_as(&self, channel: &str, how: &StopChannel) -> Result<usize, StopError> {
         if self.qm.object(ObjectKind::SvrConn, channel).is_none() {
             return Err(StopError::NotFound);
         }
         let mut state = self.state.lock();
-        state.stopped.insert(channel.to_owned());
+        let changed = match (how.inactive, how.chooses()) {
+            (false, _) => {
+                state.stopped.insert(channel.to_owned());
+                true
+            }
+            (true, false) => state.stopped.remove(channel),
+            (true, true) => false,
+        };
         let mut instances = state.instances.all();
         drop(state);
-        instances.retain(|instance| instance.channel == channel);
+        // No client is a queue manager.
+        let is_there = |instance: &Instance| match (&how.q_mgr, &how.conname) {
+            (Some(_), _) => false,
+            (None, Some(conname)) => instance.conname.eq_ignore_ascii_case(conname),
+            (None, None) => true,
+        };
+        instances.retain(|instance| instance.channel == channel && is_there(instance));
+        if instances.is_empty() && !changed {
+            return Err(StopError::NotActive);
+        }
         for instance in &instances {
             instance.request_end(EndRequest {
                 status: Status::USER_CLOSED,
-                force,
+                force: how.force,
             });
         }
         Ok(instances.len())

@@ -107,8 +107,15 @@ pub enum Command {
         kind: ObjectKind,
         /// Its name.
         name: String,
-        /// MODE(FORCE) or MODE(TERMINATE): do not wait for calls in progress.
-        force: bool,
+        /// What else is said of a channel.
+        how: StopChannel,
+    },
+    /// STOP CONN.
+    StopConnection {
+        /// CONN: the connection, as DISPLAY CONN shows it.
+        number: u64,
+        /// EXTCONN, if it is said: 32 hexadecimal digits.
+        external: Option<String>,
     },
     /// PING QMGR.
     Ping,
@@ -122,6 +129,26 @@ pub enum Command {
     Authority(AuthorityCommand),
     /// SAVE QMGR, which is not MQ's: every definition as the command that makes it again.
     Save,
+}
+
+/// How STOP CHANNEL stops a channel.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StopChannel {
+    /// MODE(FORCE) or MODE(TERMINATE): do not wait for calls in progress.
+    pub force: bool,
+    /// STATUS(INACTIVE): whoever connects starts it again.
+    pub inactive: bool,
+    /// CONNAME: only the instances of clients there.
+    pub conname: Option<String>,
+    /// QMNAME: only the instances of this partner queue manager.
+    pub q_mgr: Option<String>,
+}
+
+impl StopChannel {
+    /// Whether it is about some of the instances only.
+    pub fn chooses(&self) -> bool {
+        self.conname.is_some() || self.q_mgr.is_some()
+    }
 }
 
 /// A command about channel authentication records.

@@ -39,7 +39,8 @@ pub use chlauth::{
     is_chlauth, is_relevant,
 };
 pub use command::{
-    ChlAuthCommand, Command, Deletion, DisplayType, DisplayWhat, Op, SyntaxError, Where,
+    ChlAuthCommand, Command, Deletion, DisplayType, DisplayWhat, Op, StopChannel, SyntaxError,
+    Where,
 };
 pub use filter::{generic_matches, where_matches};
 pub use kinds::{Kind, KindType, MessageIds, ObjectKind};

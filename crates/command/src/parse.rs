@@ -13,6 +13,7 @@ mod display;
 mod fault;
 mod filter;
 mod nouns;
+mod running;
 mod values;
 
 use crate::authority::AuthorityCommand;
@@ -128,7 +129,8 @@ fn command(
             }
         }
         Verb::Clear => clear::clear(cursor, noun),
-        Verb::Start | Verb::Stop => start_or_stop(cursor, verb, noun),
+        Verb::Start => running::start(cursor, noun),
+        Verb::Stop => running::stop(cursor, noun),
         Verb::Ping => {
             of_queue_manager(cursor, "PING", noun)?;
             Ok(Command::Ping)
@@ -173,46 +175,6 @@ fn refresh(cursor: &mut Cursor<'_>, noun: &Parameter<'_>) -> Result<Command, Syn
     };
     nothing_more(cursor, "REFRESH SECURITY")?;
     Ok(command)
-}
-
-fn start_or_stop(
-    cursor: &mut Cursor<'_>,
-    verb: Verb,
-    noun: &Parameter<'_>,
-) -> Result<Command, SyntaxError> {
-    let word = if verb == Verb::Start { "START" } else { "STOP" };
-    let kinds = kinds_that(|kind| kind.row().started);
-    let kind = kind_of(cursor, word, &kinds, noun)?;
-    let name = object_name(cursor.text, kind, noun)?;
-    if verb == Verb::Start {
-        nothing_more(cursor, "START")?;
-        return Ok(Command::Start { kind, name });
-    }
-    let mut given = Given::default();
-    let mut force = false;
-    while let Some(parameter) = cursor.parameter()? {
-        let is_mode = parameter.word.eq_ignore_ascii_case("MODE");
-        if !is_mode || kind != ObjectKind::SvrConn {
-            let command = format!("STOP {}", kind.noun());
-            let known = if kind == ObjectKind::SvrConn {
-                &["MODE"][..]
-            } else {
-                &[]
-            };
-            return Err(unknown_keyword(cursor.text, &command, &parameter, known));
-        }
-        given.once(cursor.text, "MODE", &parameter)?;
-        let item = parameter.one_value(cursor.text)?;
-        force = match item.text.as_str() {
-            "QUIESCE" => false,
-            "FORCE" | "TERMINATE" => true,
-            _ => {
-                let detail = "MODE must be one of QUIESCE, FORCE, TERMINATE".to_owned();
-                return Err(fault::syntax(cursor.text, item.start, item.end, detail));
-            }
-        };
-    }
-    Ok(Command::Stop { kind, name, force })
 }
 
 fn kinds_that(fit: impl FnMut(&ObjectKind) -> bool) -> Vec<ObjectKind> {

@@ -109,7 +109,7 @@ pub use posthaste_recovery_log::LogStatistics;
 /// What a [`StartError`] of the queue files is made of.
 pub use posthaste_store::StoreError;
 pub use queue::{QueueCounts, QueueStatus};
-pub use queue_manager::{EndMode, QueueManager, Started};
+pub use queue_manager::{EndMode, NotStopped, QueueManager, Started};
 pub use session::Session;
 pub use status::{
     ConnectionCounts, ConnectionStatus, HandleStatus, LogStatus, ManagerStatus, OpenTopicStatus,

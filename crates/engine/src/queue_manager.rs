@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use posthaste_command::{Attrs, Object, ObjectKind};
+use posthaste_env::Nanos;
 use posthaste_env::sync::atomic::AtomicU64;
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::{MQAT_QMGR, MQCA_BASE_OBJECT_NAME, MQIA_USAGE, MQUS_TRANSMISSION};
@@ -26,6 +27,9 @@ use crate::verbs::connect::check_options;
 
 /// Nanoseconds between looks whether a verb has ended that an immediate end waits for.
 const LOOK_NANOS: u64 = 1_000_000;
+
+/// How long STOP CONN waits for a call that runs, in nanoseconds.
+const CALL_NANOS: Nanos = 5_000_000_000;
 
 /// How to end a queue manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -276,29 +280,68 @@ impl QueueManager {
     async fn clean_end(&self, sessions: Vec<Arc<SessionInner>>) -> Result<(), Stop> {
         let inner = &self.inner;
         for session in sessions {
-            // A verb that is running ends first, so that its effect is either whole or not begun.
-            loop {
-                let (left, changed) = (
-                    self.connections.left.listen(),
-                    inner.lifecycle.changed.listen(),
-                );
-                match session.occupy() {
-                    Some(_call) if !session.is_accepting() => {
-                        session.release();
-                        break;
-                    }
-                    _ if inner.lifecycle.ended() => break,
-                    _ => {
-                        let poll = inner.env.clock.monotonic() + LOOK_NANOS;
-                        let looked_at = inner.env.clock.sleep_until(poll);
-                        either(either(left, changed), looked_at).await;
-                    }
-                }
-            }
+            self.release_idle(&session, Nanos::MAX).await;
         }
         inner.settle_all().await;
         inner.checkpoint_now(true).await.map(drop)
     }
+
+    /// Gives up what a connection has that was broken off. A verb that is running ends first, so that its effect is either
+    /// whole or not begun; false if it has not ended by `until`.
+    async fn release_idle(&self, session: &Arc<SessionInner>, until: Nanos) -> bool {
+        let inner = &self.inner;
+        loop {
+            let (left, changed) = (
+                self.connections.left.listen(),
+                inner.lifecycle.changed.listen(),
+            );
+            match session.occupy() {
+                Some(_call) if !session.is_accepting() => {
+                    session.release();
+                    return true;
+                }
+                _ if inner.lifecycle.ended() => return true,
+                _ if inner.env.clock.monotonic() >= until => return false,
+                _ => {
+                    let poll = inner.env.clock.monotonic() + LOOK_NANOS;
+                    let looked_at = inner.env.clock.sleep_until(poll);
+                    either(either(left, changed), looked_at).await;
+                }
+            }
+        }
+    }
+
+    /// STOP CONN: breaks a connection, by its number as DISPLAY CONN shows it. A call that waits for a message ends with 2009, one
+    /// that runs ends first, each later one ends with 2009; the unit of work is backed out and handles are closed when this is
+    /// done.
+    ///
+    /// # Errors
+    /// There is none of that number, or it is the queue manager's own, or a call does not end: the connection is broken then, and
+    /// has its work until that call has ended and the application is gone.
+    pub async fn stop_connection(&self, number: u64) -> Result<(), NotStopped> {
+        let id = self.inner.numbers.in_this_run(number);
+        let session = self.connections.get(id).ok_or(NotStopped::Unknown)?;
+        // What an application says of itself does not protect it.
+        if session.who.appl_type == MQAT_QMGR && session.who.binding == Binding::Fastpath {
+            return Err(NotStopped::Own);
+        }
+        session.stop();
+        let until = self.inner.env.clock.monotonic() + CALL_NANOS;
+        let released = self.release_idle(&session, until).await;
+        session.tell_stopped();
+        released.then_some(()).ok_or(NotStopped::InCall)
+    }
+}
+
+/// Why a connection was not stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotStopped {
+    /// There is none of that number.
+    Unknown,
+    /// The queue manager works by it.
+    Own,
+    /// A call of it has not ended.
+    InCall,
 }
 
 impl Session {

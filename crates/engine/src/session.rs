@@ -15,6 +15,7 @@
 //!   and its temporary dynamic queues deleted.
 
 use std::sync::Arc;
+use std::task::Waker;
 
 use posthaste_env::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use posthaste_env::sync::{Mutex, MutexGuard};
@@ -80,6 +81,8 @@ enum Waits {
     Allowed,
     /// Not with MQGMO_FAIL_IF_QUIESCING.
     Quiescing,
+    /// Not at all: an operator has broken the connection (STOP CONN).
+    Broken,
     /// Not at all: nobody waits for the answer.
     GivenUp,
 }
@@ -90,6 +93,7 @@ impl Waits {
         match self {
             Waits::Allowed => None,
             Waits::Quiescing => fail_if_quiescing.then_some(Reason::CONNECTION_QUIESCING),
+            Waits::Broken => Some(Reason::CONNECTION_BROKEN),
             Waits::GivenUp => Some(Reason::CONNECTION_STOPPING),
         }
     }
@@ -110,6 +114,8 @@ struct Waiting {
     consumers: Vec<(Hobj, Standing)>,
     /// Until when a get finds its wait called off that does not wait yet.
     called_off_until: Option<Nanos>,
+    /// Whoever wants to know that an operator has broken the connection.
+    when_stopped: Option<Waker>,
 }
 
 /// How long a call that calls a wait off is remembered, in nanoseconds: the MQGET that is meant may come later by another
@@ -371,11 +377,30 @@ impl SessionInner {
         }
     }
 
-    /// The queue manager breaks the connection (immediate shutdown).
+    /// The queue manager breaks the connection (immediate shutdown, STOP CONN).
     pub(crate) fn break_off(&self) {
         let _ = self
             .life
             .compare_exchange(CONNECTED, BROKEN, Ordering::SeqCst, Ordering::SeqCst);
+    }
+
+    /// Whether it was broken off.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.life.load(Ordering::SeqCst) == BROKEN
+    }
+
+    /// STOP CONN: no call begins any more, and nothing waits; what runs is not held up.
+    pub(crate) fn stop(&self) {
+        self.break_off();
+        self.end_waits(Waits::Broken);
+    }
+
+    /// What the connection had is given up: whoever has asked for it is told.
+    pub(crate) fn tell_stopped(&self) {
+        let when_stopped = self.waiting.lock().when_stopped.take();
+        if let Some(waker) = when_stopped {
+            waker.wake();
+        }
     }
 
     /// Marks the end of the connection. One that was broken off stays so: its application is told
@@ -535,6 +560,16 @@ impl Session {
     /// taken goes back to the queue.
     pub fn give_up_waits(&self) {
         self.inner().end_waits(Waits::GivenUp);
+    }
+
+    /// Has `waker` woken when an operator has broken the connection (STOP CONN) and what it had is given up.
+    pub fn when_stopped(&self, waker: Waker) {
+        self.inner().waiting.lock().when_stopped = Some(waker);
+    }
+
+    /// Whether the queue manager has broken the connection: each call of it ends with 2009.
+    pub fn is_broken(&self) -> bool {
+        self.inner().is_broken()
     }
 
     /// Ends the MQGET of another connection of the same application (user, name and address) that waits for a message with

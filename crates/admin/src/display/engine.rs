@@ -8,12 +8,13 @@ use posthaste_engine::{
     Application, ConnectionCounts, ConnectionStatus, HandleStatus, Need, QueueManager, QueueStatus,
     TransactionState, UnitStatus, display_stamp,
 };
+use posthaste_mqi::Reason;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Reason, hex};
 
 use super::{Cells, Request};
 use crate::authority::DISPLAY;
 use crate::beside::{ComponentState, Components};
+use crate::connection;
 
 impl ComponentState {
     pub(super) fn word(self) -> &'static str {
@@ -113,9 +114,8 @@ fn handle_row(connection: &ConnectionStatus, name: &str, options: i32) -> Row {
     row
 }
 
-/// The last 8 bytes of the connection identifier, in hexadecimal.
 fn conn(connection: &ConnectionStatus) -> String {
-    format!("{:016X}", connection.number)
+    connection::conn(connection.number)
 }
 
 /// EXTURID of a unit of work that is the queue manager's own.
@@ -208,7 +208,7 @@ pub(super) fn manager_status(
 pub(super) fn connections(qm: &QueueManager, request: &Request<'_>) -> Reply {
     let mut reply = Reply::default();
     // By CONN, or by the whole identifier, of which that is the end.
-    let whole = |c: &ConnectionStatus| format!("{}{}", external_connection(qm), conn(c));
+    let whole = |c: &ConnectionStatus| format!("{}{}", connection::external(qm), conn(c));
     let wanted = |c: &ConnectionStatus| {
         generic_matches(request.name, &conn(c)) || generic_matches(request.name, &whole(c))
     };
@@ -346,19 +346,12 @@ fn branches_alone(qm: &QueueManager) -> Vec<ConnectionStatus> {
     alone.collect()
 }
 
-/// EXTCONN: what the identifiers of all connections to a queue manager begin with.
-fn external_connection(qm: &QueueManager) -> String {
-    let name = qm.name().bytes().chain(std::iter::repeat(b' '));
-    let id: Vec<u8> = b"AMQC".iter().copied().chain(name.take(12)).collect();
-    hex(&id)
-}
-
 /// CONN, EXTCONN and TYPE: which connection it is.
 fn identity(qm: &QueueManager, connection: &ConnectionStatus, kind: &str) -> Row {
     let mut row = Row::of(DisplayWhat::Conn);
     for (keyword, value) in [
         ("CONN", conn(connection)),
-        ("EXTCONN", external_connection(qm)),
+        ("EXTCONN", connection::external(qm)),
         ("TYPE", kind.to_owned()),
     ] {
         row.push(keyword, value);

@@ -21,6 +21,7 @@ mod planted;
 mod refused;
 mod replay;
 mod slow_readers;
+mod stopping;
 #[path = "../../../wire/tests/protocol/stream.rs"]
 mod stream;
 mod streams;

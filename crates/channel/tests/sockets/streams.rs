@@ -346,7 +346,7 @@ async fn a_refused_request_moves_no_number() {
 }
 
 /// The next notification of a handle: its code, and the reason that is its value.
-async fn notice(client: &mut Raw, handle: Hobj) -> (u32, Reason) {
+pub(crate) async fn notice(client: &mut Raw, handle: Hobj) -> (u32, Reason) {
     match client.event().await.unwrap() {
         FromServer::Notification { notification, .. } => {
             assert_eq!(notification.handle, handle);

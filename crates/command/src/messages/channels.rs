@@ -159,7 +159,7 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ9533W",
         "Channel {0} is not currently active.",
-        "There is nothing to stop.",
+        "There is nothing to stop: no such instance of the channel runs, or none for that CONNAME or QMNAME. A client is no queue manager, so that QMNAME chooses none of a server-connection channel.",
         "None.",
     ),
     message(

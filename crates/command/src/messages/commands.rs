@@ -361,6 +361,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "None.",
     ),
     message(
+        "AMQ8457I",
+        "Connection stopped.",
+        "The application hears of it at its next call, or in the MQGET that waits: 2009. Its unit of work was backed out, its handles were closed.",
+        "None.",
+    ),
+    message(
         "AMQ8461E",
         "Connection identifier not found.",
         "No connection has that identifier, or none is as WHERE says.",

@@ -791,6 +791,18 @@ pub(super) const MESSAGES: &[Message] = &[
         "Name each user. To keep out all but some, set a record with USERSRC(NOACCESS) for the channel, and one with TYPE(USERMAP) for each who may come in.",
     ),
     message(
+        "AMQ2460E",
+        "Connection {0} is the queue manager's own.",
+        "The connection was not stopped: the queue manager works by it, for example to carry out commands.",
+        "None. DISPLAY CONN shows such connections with APPLTYPE(SYSTEM).",
+    ),
+    message(
+        "AMQ2461E",
+        "Connection {0} is in a call that does not end.",
+        "The connection is broken: its application can make no other call. What it has, its unit of work for one, it keeps until this call has ended and its socket is closed.",
+        "DISPLAY CONN shows whether it is still there. If the call waits for the disk or for room in the log, see to that; STOP CHANNEL MODE(FORCE) closes sockets.",
+    ),
+    message(
         "AMQ2501E",
         "The measurement was not made, or not to its end: {0}",
         "A measurement starts queue managers and applications of its own. One of them failed, a count was above its budget, or the results cannot be written. If a results file was named on standard output, it holds what had been measured, marked as partial.",

@@ -50,7 +50,7 @@ pub(super) const OTHER_PAIRS: &[(Verb, &[&str])] = &[
     (Verb::Ping, &["CHANNEL", "CHL"]),
     (Verb::Refresh, &["QMGR"]),
     (Verb::Start, &["QMGR"]),
-    (Verb::Stop, &["QMGR", "CONN"]),
+    (Verb::Stop, &["QMGR"]),
 ];
 
 /// CHLTYPE words of channels that are not here yet.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::attrs::Attrs;
-use crate::command::{Deletion, DisplayType, Op, Where};
+use crate::command::{Deletion, DisplayType, Op, StopChannel, Where};
 use crate::value::{Date, Value};
 use posthaste_mqi::constants as mq;
 
@@ -342,11 +342,29 @@ fn other_verbs() {
         kind,
         name: name.to_owned(),
     };
-    let stop = |kind, name: &str, force| Command::Stop {
+    let stop_as = |kind, name: &str, how| Command::Stop {
         kind,
         name: name.to_owned(),
-        force,
+        how,
     };
+    let stop = |kind, name: &str, force| {
+        let how = StopChannel {
+            force,
+            ..StopChannel::default()
+        };
+        stop_as(kind, name, how)
+    };
+    let inactive = |conname: Option<&str>, q_mgr: Option<&str>| StopChannel {
+        force: false,
+        inactive: true,
+        conname: conname.map(str::to_owned),
+        q_mgr: q_mgr.map(str::to_owned),
+    };
+    let conn = |number, external: Option<&str>| Command::StopConnection {
+        number,
+        external: external.map(str::to_owned),
+    };
+    let external = "414D5143514D31202020202020202020";
     use ObjectKind::{Listener, SvrConn};
     for (line, expected) in [
         ("PING QMGR", Command::Ping),
@@ -381,6 +399,32 @@ fn other_verbs() {
         ("STOP CHANNEL(C) MODE(QUIESCE)", stop(SvrConn, "C", false)),
         ("STOP CHANNEL(C) mode(force)", stop(SvrConn, "C", true)),
         ("STOP CHANNEL(C) MODE(TERMINATE)", stop(SvrConn, "C", true)),
+        ("STOP CHANNEL(C) STATUS(STOPPED)", stop(SvrConn, "C", false)),
+        (
+            "STOP CHANNEL(C) STATUS(INACTIVE)",
+            stop_as(SvrConn, "C", inactive(None, None)),
+        ),
+        (
+            "STOP CHL(C) CONNAME(127.0.0.1)",
+            stop_as(SvrConn, "C", inactive(Some("127.0.0.1"), None)),
+        ),
+        (
+            "STOP CHL(C) QMNAME(QM2) STATUS(INACTIVE)",
+            stop_as(SvrConn, "C", inactive(None, Some("QM2"))),
+        ),
+        (
+            "STOP CHL(C) QMNAME(' ') STATUS(STOPPED) MODE(FORCE)",
+            stop(SvrConn, "C", true),
+        ),
+        ("STOP CONN(00000100000000AF)", conn(0x100_0000_00AF, None)),
+        (
+            "STOP CONN(00000100000000af) EXTCONN(414D5143514D31202020202020202020)",
+            conn(0x100_0000_00AF, Some(external)),
+        ),
+        (
+            "STOP CONN(414D5143514D3120202020202020202000000100000000AF)",
+            conn(0x100_0000_00AF, Some(external)),
+        ),
         ("STOP LSTR(L1)", stop(Listener, "L1", false)),
     ] {
         assert_eq!(ok(line), expected, "{line}");

@@ -153,15 +153,33 @@ const TABLE: &[Choice] = &[Choice {
     ],
     otherwise: Reason::CCF_CHANNEL_TABLE_ERROR,
 }];
-const MODE: &[Choice] = &[Choice {
-    id: mq::MQIACF_MODE,
-    words: &[
-        (mq::MQMODE_FORCE, " MODE(FORCE)"),
-        (mq::MQMODE_QUIESCE, " MODE(QUIESCE)"),
-        (mq::MQMODE_TERMINATE, " MODE(TERMINATE)"),
-    ],
-    otherwise: Reason::CCF_QUIESCE_VALUE_ERROR,
-}];
+const STOPPING: &[Choice] = &[
+    Choice {
+        id: mq::MQIACF_MODE,
+        words: &[
+            (mq::MQMODE_FORCE, " MODE(FORCE)"),
+            (mq::MQMODE_QUIESCE, " MODE(QUIESCE)"),
+            (mq::MQMODE_TERMINATE, " MODE(TERMINATE)"),
+        ],
+        otherwise: Reason::CCF_QUIESCE_VALUE_ERROR,
+    },
+    choice(
+        mq::MQIACH_CHANNEL_STATUS,
+        &[
+            (mq::MQCHS_INACTIVE, " STATUS(INACTIVE)"),
+            (mq::MQCHS_STOPPED, " STATUS(STOPPED)"),
+        ],
+    ),
+];
+/// Text that an action has beside the name.
+const TEXTS: &[(i32, i32, &str)] = &[
+    (
+        mq::MQCMD_STOP_CHANNEL,
+        mq::MQCACH_CONNECTION_NAME,
+        "CONNAME",
+    ),
+    (mq::MQCMD_STOP_CHANNEL, mq::MQCA_Q_MGR_NAME, "QMNAME"),
+];
 /// Topics of clusters are not here.
 const TOPIC_TYPE: &[Choice] = &[choice(
     mq::MQIA_TOPIC_TYPE,
@@ -392,7 +410,8 @@ const OTHERS: &[PcfCommand] = &[
     act(mq::MQCMD_CLEAR_Q, ("CLEAR", "QLOCAL"), mq::MQCA_Q_NAME, &[]),
     act(mq::MQCMD_CLEAR_TOPIC_STRING, ("CLEAR", "TOPICSTR"), mq::MQCA_TOPIC_STRING, CLEARED),
     act(mq::MQCMD_START_CHANNEL, ("START", "CHANNEL"), mq::MQCACH_CHANNEL_NAME, &[]),
-    act(mq::MQCMD_STOP_CHANNEL, ("STOP", "CHANNEL"), mq::MQCACH_CHANNEL_NAME, MODE),
+    act(mq::MQCMD_STOP_CHANNEL, ("STOP", "CHANNEL"), mq::MQCACH_CHANNEL_NAME, STOPPING),
+    act(mq::MQCMD_STOP_CONNECTION, ("STOP", "CONN"), mq::MQBACF_CONNECTION_ID, &[]),
     act(mq::MQCMD_START_CHANNEL_LISTENER, ("START", "LISTENER"), mq::MQCACH_LISTENER_NAME, &[]),
     act(mq::MQCMD_STOP_CHANNEL_LISTENER, ("STOP", "LISTENER"), mq::MQCACH_LISTENER_NAME, &[]),
     act(mq::MQCMD_START_SERVICE, ("START", "SERVICE"), mq::MQCA_SERVICE_NAME, &[]),
@@ -441,6 +460,13 @@ impl PcfCommand {
             self.form,
             Form::Create | Form::Copy(_) | Form::Change | Form::Set
         )
+    }
+
+    /// The keyword of a text that an action has beside the name.
+    pub(super) fn keyword(&self, id: i32) -> Option<&'static str> {
+        let mut texts = TEXTS.iter();
+        let found = texts.find(|(number, text, _)| (*number, *text) == (self.number, id));
+        found.map(|(_, _, keyword)| *keyword)
     }
 
     /// What an integer parameter that has words of its own adds to the command; `None`: it is none of these.

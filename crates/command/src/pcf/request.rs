@@ -13,7 +13,7 @@ use super::authority;
 use super::commands::{Form, PcfCommand, Subject, quoted};
 use super::refusal::{Refusal, refused, refused_selector, twice, unknown};
 use super::text::CommandText;
-use super::{Message, Parameter, PcfError, Value, byte_order, whole};
+use super::{Message, Parameter, PcfError, Text, Value, byte_order, whole};
 use crate::attribute::{Attribute, ValueKind, shown};
 use crate::command::DisplayType;
 use crate::kinds::ObjectKind;
@@ -193,10 +193,25 @@ impl<'a> Asked<'a> {
             };
             mqsc.push(&format!(" LIKE({})", quoted(&like)), from);
         }
+        self.check_conflict()?;
         for parameter in &self.message.parameters {
             mqsc.push(&self.parameter(parameter)?, parameter.id);
         }
         Ok(mqsc)
+    }
+
+    /// A channel is stopped as a whole or for one partner, and for one it stays startable.
+    fn check_conflict(&self) -> Result<(), Refusal> {
+        let status = mq::MQIACH_CHANNEL_STATUS;
+        let chooses = self.message.parameters.iter().any(|one| {
+            let is_blank = |text: &Text| text.shown().trim().is_empty();
+            matches!(&one.value, Value::Text(text) if !is_blank(text))
+                && self.command.keyword(one.id).is_some()
+        });
+        match chooses && self.message.int(status) == Some(mq::MQCHS_STOPPED) {
+            true => refused(Reason::CCF_PARM_CONFLICT, status),
+            false => Ok(()),
+        }
     }
 
     /// Whether the kind is said by the noun and not by a parameter.
@@ -258,6 +273,10 @@ impl<'a> Asked<'a> {
             })
         };
         match (bytes(one), bytes(all)) {
+            // What acts does so on one.
+            (_, Some(all_bytes)) if self.command.form == Form::Act => {
+                refused(unknown(&Value::Bytes(all_bytes.clone())), all)
+            }
             (Some(_), Some(_)) => refused(Reason::CCF_PARM_CONFLICT, all),
             (None, None) => refused(Reason::CCF_PARM_COUNT_TOO_SMALL, one),
             (Some(id), None) if id.len() == mq::MQ_CONNECTION_ID_LENGTH as usize => Ok(hex(id)),
@@ -301,6 +320,10 @@ impl<'a> Asked<'a> {
             }
             (Form::Inquire(_) | Form::Delete, value) => self.choice_by_value(*id, value),
             _ if self.command.sets() => self.given(*id, value),
+            (Form::Act, Value::Text(text)) => match self.command.keyword(*id) {
+                Some(keyword) => Ok(format!(" {keyword}({})", quoted(&text.shown()))),
+                None => refused(unknown(value), *id),
+            },
             _ => refused(unknown(value), *id),
         }
     }

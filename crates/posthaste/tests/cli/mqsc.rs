@@ -93,6 +93,11 @@ fn listeners_and_channels_are_started_stopped_and_shown() {
     ask("START CHANNEL(DEV.APP.SVRCONN)").good();
     reach(&network).good();
     assert!(ask("STOP CHANNEL(NONE)").out.contains("AMQ8227E"));
+    for choice in ["STATUS(INACTIVE)", "CONNAME('192.0.2.1')", "QMNAME(QM2)"] {
+        let stop = format!("STOP CHANNEL(DEV.APP.SVRCONN) {choice}");
+        assert!(ask(&stop).out.contains("AMQ9533W"), "{choice}");
+    }
+    reach(&network).good();
     assert!(ask("DISPLAY CHSTATUS(DEV.*)").out.contains("AMQ8420I"));
     ask("STOP CHANNEL(DEV.APP.SVRCONN)").good();
     let shown = ask("DISPLAY CHSTATUS(DEV.*)").good().out;

@@ -7,8 +7,8 @@ use posthaste_admin::{
     ComponentState, Components, Decision, EventInbox, EventWriter, ListenerStatus, ServiceStatus,
 };
 use posthaste_admin::{ComponentCounts, LaneStatus};
-use posthaste_channel::{ConnAuth, InstanceState, InstanceStatus, Registry, Security};
-use posthaste_command::{Object, Reply};
+use posthaste_channel::{ConnAuth, InstanceState, InstanceStatus, Registry, Security, StopError};
+use posthaste_command::{Object, Reply, StopChannel};
 use posthaste_engine::{Application, Operator, QueueManager};
 use posthaste_env::{Clock, block_on};
 use posthaste_net::{Admission, Lanes};
@@ -185,11 +185,12 @@ impl Components for Fronts {
         started.map_err(|_| ComponentError::UnknownChannel)
     }
 
-    fn stop_channel(&self, name: &str, force: bool) -> Result<(), ComponentError> {
-        let stopped = self.channels.stop(name, force);
-        stopped
-            .map(drop)
-            .map_err(|_| ComponentError::UnknownChannel)
+    fn stop_channel(&self, name: &str, how: &StopChannel) -> Result<(), ComponentError> {
+        let stopped = self.channels.stop_as(name, how);
+        stopped.map(drop).map_err(|error| match error {
+            StopError::NotFound => ComponentError::UnknownChannel,
+            StopError::NotActive => ComponentError::ChannelNotActive,
+        })
     }
 
     fn listeners(&self) -> Vec<ListenerStatus> {

@@ -165,6 +165,13 @@ const FAULTS: &[(&str, &str, usize, &str, &str)] = &[
     ("DISPLAY ENTAUTH OBJTYPE(QUEUE) PRINCIPAL(a)", "AMQ8406E", 43, "", "DISPLAY ENTAUTH needs OBJNAME"),
     ("DISPLAY AUTHSERV OBJTYPE(QUEUE)", "AMQ8405I", 17, "DISPLAY AUTHSERV OBJTYPE", "not a keyword of DISPLAY AUTHSERV"),
     ("DISPLAY AUTHREC AUTHLIST(GET)", "AMQ8405I", 25, "DISPLAY AUTHREC AUTHLIST(GET", "AUTHLIST has no value"),
+    ("STOP CHL(C) STATE(INACTIVE)", "AMQ8405I", 12, "STOP CHL(C) STATE", "did you mean STATUS?"),
+    ("STOP CHL(C) STATUS(PAUSED)", "AMQ8405I", 19, "STOP CHL(C) STATUS(PAUSED", "INACTIVE, STOPPED"),
+    ("STOP CHL(C) STATUS(STOPPED) CONNAME(A)", "AMQ8405I", 19, "STOP CHL(C) STATUS(STOPPED", "of the whole channel"),
+    ("STOP CONN(0123)", "AMQ8424E", 10, "", "16 or 48 hexadecimal digits"),
+    ("STOP CONN(012345678901234G)", "AMQ8424E", 10, "", "16 or 48 hexadecimal digits"),
+    ("STOP CONN(0123456789012345) EXTCONN(0)", "AMQ8424E", 36, "", "32 hexadecimal digits"),
+    ("STOP CONN(0123456789012345) MODE(FORCE)", "AMQ8405I", 28, "STOP CONN(0123456789012345) MODE", "not a keyword of STOP CONN"),
     ("STOP SERVICE(S) MODE(FORCE)", "AMQ8405I", 16, "STOP SERVICE(S) MODE", "not a keyword of STOP SERVICE"),
 ];
 
@@ -213,7 +220,7 @@ fn no_command_of_mq_is_called_unknown() {
         ("RVERIFY", "SECURITY"),
         ("SET", "ARCHIVE LOG POLICY SYSTEM"),
         ("START", "CHINIT CMDSERV QMGR SMDSCONN TRACE"),
-        ("STOP", "CHINIT CMDSERV CONN QMGR SMDSCONN TRACE"),
+        ("STOP", "CHINIT CMDSERV QMGR SMDSCONN TRACE"),
         ("SUSPEND", "QMGR"),
     ];
     for (verb, nouns) in commands {

@@ -228,6 +228,21 @@ fn about_state() -> Vec<Made> {
             &["STOP CHANNEL('C') MODE(FORCE)"],
         ),
         (
+            mq::MQCMD_STOP_CHANNEL,
+            vec![
+                text(mq::MQCACH_CHANNEL_NAME, "C"),
+                int(mq::MQIACH_CHANNEL_STATUS, mq::MQCHS_INACTIVE),
+                text(mq::MQCACH_CONNECTION_NAME, "127.0.0.1"),
+                text(mq::MQCA_Q_MGR_NAME, "QM2"),
+            ],
+            &["STOP CHANNEL('C') STATUS(INACTIVE) CONNAME('127.0.0.1') QMNAME('QM2')"],
+        ),
+        (
+            mq::MQCMD_STOP_CONNECTION,
+            vec![of(mq::MQBACF_CONNECTION_ID, Value::Bytes(vec![0xa1; 24]))],
+            &["STOP CONN(A1A1A1A1A1A1A1A1A1A1A1A1A1A1A1A1A1A1A1A1A1A1A1A1)"],
+        ),
+        (
             mq::MQCMD_INQUIRE_CHANNEL_STATUS,
             vec![
                 text(mq::MQCACH_CHANNEL_NAME, "*"),
