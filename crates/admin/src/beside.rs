@@ -36,6 +36,10 @@ pub trait Components: Send + Sync {
     /// # Errors
     /// There is no such channel, or nothing to stop.
     fn stop_channel(&self, name: &str, how: &StopChannel) -> Result<(), ComponentError>;
+    /// Whether an application is connected by a channel.
+    fn is_channel_in_use(&self, name: &str) -> bool;
+    /// A channel was deleted: whoever came by it meanwhile is disconnected, and one that is made under its name is not stopped.
+    fn channel_deleted(&self, name: &str);
     /// Reads the key repository again.
     ///
     /// # Errors
@@ -230,6 +234,8 @@ pub struct LaneStatus {
 pub enum ComponentError {
     /// There is no such channel.
     UnknownChannel,
+    /// Applications are connected by the channel.
+    ChannelInUse,
     /// No such instance of the channel runs.
     ChannelNotActive,
     /// The listener is running.
@@ -279,6 +285,7 @@ impl ComponentError {
         let named = vec![name.to_owned()];
         match self {
             ComponentError::UnknownChannel => ("AMQ8227E", named, Reason::CCF_CHANNEL_NOT_FOUND),
+            ComponentError::ChannelInUse => ("AMQ9514E", named, Reason::CCF_CHANNEL_IN_USE),
             ComponentError::ChannelNotActive => ("AMQ9533W", named, Reason::CCF_CHANNEL_NOT_ACTIVE),
             ComponentError::ListenerActive => ("AMQ8730E", named, Reason::CCF_LISTENER_RUNNING),
             ComponentError::ListenerInactive => ("AMQ8731E", named, Reason::CCF_LISTENER_STOPPED),

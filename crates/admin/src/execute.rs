@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use posthaste_command::{ChlAuthCommand, Command, ObjectKind, Reply, StopChannel};
+use posthaste_command::{ChlAuthCommand, Command, Deletion, ObjectKind, Reply, StopChannel};
 use posthaste_engine::{Application, Issuer, NewDefinition, QueueManager};
 use posthaste_mqi::Reason;
 
@@ -157,10 +157,7 @@ impl Admin {
                 attrs,
                 force,
             } => change::alter(qm, (*kind, name), attrs, *force).await,
-            Command::Delete { kind, name, how } => match self.still_active(*kind, name) {
-                Some(refusal) => refusal,
-                None => change::delete(qm, *kind, name, *how).await,
-            },
+            Command::Delete { kind, name, how } => self.delete(*kind, name, *how).await,
             Command::EndSubscription { id } => change::end_subscription(qm, id).await,
             Command::Clear { name } => change::clear(qm, name).await,
             Command::ClearTopics { topics } => change::clear_topics(qm, topics).await,
@@ -201,6 +198,20 @@ impl Admin {
         }
     }
 
+    async fn delete(&self, kind: ObjectKind, name: &str, how: Deletion) -> Reply {
+        if let Some(refusal) = self.still_active(kind, name) {
+            return refusal;
+        }
+        let reply = change::delete(&self.qm, kind, name, how).await;
+        if reply.ok
+            && kind == ObjectKind::SvrConn
+            && let Some(beside) = &self.beside
+        {
+            beside.channel_deleted(name);
+        }
+        reply
+    }
+
     /// Why an object whose counterpart runs is not deleted.
     fn still_active(&self, kind: ObjectKind, name: &str) -> Option<Reply> {
         let name_of = name.to_owned();
@@ -211,6 +222,9 @@ impl Admin {
             }
             ObjectKind::Service if self.service_is_active(name) => {
                 Some(self.answer("", name, Err(ComponentError::ServiceActive)))
+            }
+            ObjectKind::SvrConn if self.channel_is_in_use(name) => {
+                Some(self.answer("", name, Err(ComponentError::ChannelInUse)))
             }
             _ => None,
         }
@@ -279,6 +293,11 @@ impl Admin {
             beside: beside.map(Components::counts).unwrap_or_default(),
             status: self.qm.status(),
         }
+    }
+
+    fn channel_is_in_use(&self, name: &str) -> bool {
+        let mut beside = self.beside.iter();
+        beside.any(|beside| beside.is_channel_in_use(name))
     }
 
     fn service_is_active(&self, name: &str) -> bool {

@@ -75,6 +75,10 @@ impl Components for OneClient {
     fn start_channel(&self, _: &str) -> Result<(), ComponentError> {
         Err(ComponentError::UnknownChannel)
     }
+    fn is_channel_in_use(&self, _: &str) -> bool {
+        false
+    }
+    fn channel_deleted(&self, _: &str) {}
     fn stop_channel(&self, _: &str, _: &StopChannel) -> Result<(), ComponentError> {
         Err(ComponentError::UnknownChannel)
     }

@@ -466,6 +466,29 @@ impl Registry {
         self.state.lock().stopped.contains(channel)
     }
 
+    /// Whether an application is connected by a channel, whose definition has to stay then.
+    pub fn is_in_use(&self, channel: &str) -> bool {
+        let instances = self.state.lock().instances.all();
+        let connected = |i: &Arc<Instance>| i.connected.load(Ordering::Relaxed);
+        let mut of_channel = instances.iter().filter(|i| i.channel == channel);
+        of_channel.any(connected)
+    }
+
+    /// A channel was deleted. Whoever has come by it since it was found idle, and whoever has not connected yet, is
+    /// disconnected: he was admitted by a definition that is no more, and the next one of that name is another channel's.
+    pub fn deleted(&self, channel: &str) {
+        let mut state = self.state.lock();
+        state.stopped.remove(channel);
+        let instances = state.instances.all();
+        drop(state);
+        for instance in instances.iter().filter(|i| i.channel == channel) {
+            instance.request_end(EndRequest {
+                status: Status::USER_CLOSED,
+                force: true,
+            });
+        }
+    }
+
     /// Whether the queue manager ends.
     pub fn is_ending(&self) -> bool {
         self.state.lock().ending.is_some()
@@ -541,6 +564,11 @@ impl Registry {
             registry: Arc::clone(self),
             instance,
         };
+        // It may have been deleted since it was read: who ends its instances has not seen this one.
+        let there = self.qm.read_object(ObjectKind::SvrConn, channel, |_| ());
+        if there.is_none() && !self.local {
+            return Err(Status::NO_CHANNEL);
+        }
         Ok((admitted, definition))
     }
 

@@ -62,6 +62,31 @@ async fn the_instances_of_one_partner_are_stopped() {
     assert!(world.registry.is_stopped("CH"));
 }
 
+/// Whoever came by a channel that was deleted does not stay, and its name is a new channel's.
+#[tokio::test]
+async fn a_deleted_channel_leaves_nobody_behind() {
+    let world = World::new().await;
+    assert!(!world.registry.is_in_use("CH"));
+    let mut half = Client::agreed(world.socket().await, &Client::<TcpStream>::offer("CH"))
+        .await
+        .unwrap();
+    assert!(!world.registry.is_in_use("CH"), "nobody has connected");
+    let mut client = world.client().await;
+    assert!(world.registry.is_in_use("CH"));
+    let mut other = Client::connected(
+        world.socket().await,
+        &Client::<TcpStream>::offer("CH.ALONE"),
+    )
+    .await;
+    world.registry.deleted("CH");
+    assert_eq!(half.fate().await, Fate::Ended(Status::USER_CLOSED));
+    assert_eq!(client.fate().await, Fate::Ended(Status::USER_CLOSED));
+    assert_eq!(calls(&mut other).await, (CompCode::Ok, Reason::NONE));
+    world.registry.stop("CH", false).unwrap();
+    world.registry.deleted("CH");
+    assert!(!world.registry.is_stopped("CH"));
+}
+
 /// The last connection that was made.
 fn newest(world: &World) -> u64 {
     world.qm.connection_status().last().unwrap().number

@@ -129,8 +129,8 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ9514E",
         "Channel {0} is in use.",
-        "An instance is running.",
-        "End it, and try again.",
+        "Applications are connected by the channel, so it was not deleted.",
+        "End them: STOP CHANNEL, then wait until DISPLAY CHSTATUS shows no instance that runs. Then try again.",
     ),
     message(
         "AMQ9519E",

@@ -110,6 +110,13 @@ fn listeners_and_channels_are_started_stopped_and_shown() {
     // Whatever is done to the channels, the operator is not locked out.
     let lock_out = "STOP CHANNEL(SYSTEM.DEF.SVRCONN)\nALTER CHANNEL(SYSTEM.DEF.SVRCONN) CHLTYPE(SVRCONN) MAXINST(0)\nDELETE CHANNEL(SYSTEM.DEF.SVRCONN)";
     ask(lock_out).good();
+    // What is not there is not stopped any more.
+    assert!(
+        ask("DISPLAY CHSTATUS(SYSTEM.DEF.SVRCONN)")
+            .out
+            .contains("AMQ8420I")
+    );
+    ask("DEFINE CHANNEL(IDLE) CHLTYPE(SVRCONN)\nSTOP CHANNEL(IDLE)").good();
     ask(OPEN).good();
     // Over a channel, for applications of this machine have none.
     let ask = |command: &str| {
@@ -123,6 +130,9 @@ fn listeners_and_channels_are_started_stopped_and_shown() {
             .out
             .contains("RAPPLTAG(runmqsc)")
     );
+    // Over the channel itself: it is in use.
+    let refused = ask("DELETE CHANNEL(DEV.APP.SVRCONN)");
+    assert!(refused.out.contains("AMQ9514E"), "{}", refused.out);
     let shown = ask("DISPLAY CHSTATUS(*) ALL").good().out;
     let rows = [
         (DisplayWhat::ChStatus, "CHSTATUS"),

@@ -193,6 +193,14 @@ impl Components for Fronts {
         })
     }
 
+    fn is_channel_in_use(&self, name: &str) -> bool {
+        self.channels.is_in_use(name)
+    }
+
+    fn channel_deleted(&self, name: &str) {
+        self.channels.deleted(name);
+    }
+
     fn listeners(&self) -> Vec<ListenerStatus> {
         let running = self.listeners.running().into_iter().map(of_running);
         let waiting = self.listeners.waiting().into_iter().map(of_waiting);
