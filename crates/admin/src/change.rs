@@ -55,7 +55,7 @@ impl Change<'_> {
             ChangeError::NotFound => Reply::failed(
                 self.kind.row().message_ids.not_found,
                 &name,
-                Reason::UNKNOWN_OBJECT_NAME,
+                unknown(self.kind),
             ),
             ChangeError::WrongKind(_) => {
                 Reply::failed("AMQ8151E", &name, Reason::OBJECT_TYPE_ERROR)
@@ -136,6 +136,15 @@ impl Change<'_> {
             &[asked.join("; ")],
             Reason::FUNCTION_NOT_SUPPORTED,
         )
+    }
+}
+
+/// Why there is nothing to be done to an object that is not there (manual: the error codes of the commands in PCF).
+pub(crate) fn unknown(kind: ObjectKind) -> Reason {
+    match kind {
+        ObjectKind::Sub => Reason::NO_SUBSCRIPTION,
+        ObjectKind::SvrConn | ObjectKind::ClntConn => Reason::CCF_CHANNEL_NOT_FOUND,
+        _ => Reason::UNKNOWN_OBJECT_NAME,
     }
 }
 

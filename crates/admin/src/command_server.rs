@@ -199,7 +199,8 @@ impl Serving<'_> {
             return match pcf::request_of(data, &|name| self.kind_of_queue(name)) {
                 Ok(asked) => {
                     let (reply, at_fault) = self.run_all(request, &asked).await;
-                    pcf::responses(number, &reply, at_fault, order)
+                    let always = asked.always(self.admin.queue_manager().name());
+                    pcf::responses(number, &reply, (at_fault, &always), order)
                 }
                 Err(why) => pcf::refusal(number, &why, order),
             };

@@ -19,6 +19,7 @@ use posthaste_mqi::constants::*;
 
 use crate::authority;
 use crate::beside::Components;
+use crate::change;
 use crate::chlauth;
 
 /// A DISPLAY command.
@@ -95,6 +96,8 @@ pub(crate) fn nothing(what: DisplayWhat, name: &str) -> Reply {
     let (id, reason) = match what {
         DisplayWhat::QStatus => ("AMQ8565E", Reason::UNKNOWN_OBJECT_NAME),
         DisplayWhat::ChStatus => ("AMQ8420I", Reason::CCF_CHL_STATUS_NOT_FOUND),
+        DisplayWhat::SbStatus => ("AMQ8147E", change::unknown(ObjectKind::Sub)),
+        DisplayWhat::Object(kind) => ("AMQ8147E", change::unknown(kind)),
         _ => ("AMQ8147E", Reason::UNKNOWN_OBJECT_NAME),
     };
     Reply::failed(id, &[name.to_owned()], reason)

@@ -591,6 +591,11 @@ fn every_kind_of_object_is_administered_in_pcf() {
         };
         let all = answers(&w, requests);
         let got: Vec<_> = all.iter().map(|set| outcomes(set)).collect();
+        let gone = match kind.inquire {
+            MQCMD_INQUIRE_CHANNEL => 4032,
+            MQCMD_INQUIRE_SUBSCRIPTION => 2428,
+            _ => 2085,
+        };
         let expected = [
             vec![DONE],
             failed(4001, None),
@@ -599,7 +604,7 @@ fn every_kind_of_object_is_administered_in_pcf() {
             vec![DONE],
             vec![DONE],
             vec![DONE],
-            failed(2085, None),
+            failed(gone, None),
         ];
         assert_eq!(got, expected, "command {}, {:?}", kind.create, kind.of);
         let copy = &all[4][0];
@@ -744,4 +749,174 @@ fn an_answer_comes_from_whoever_has_asked() {
     assert_eq!(md.user_identifier.text(), "asker");
     assert_eq!(md.accounting_token, [7; 32]);
     assert_eq!(md.appl_identity_data.text(), "asked");
+}
+
+/// Attributes of the queue manager by their groups, which the manual's list of QMgrAttrs has beside single ones.
+#[test]
+fn attributes_of_the_queue_manager_are_asked_for_by_groups() {
+    let w = World::light();
+    let wanted = |numbers: &[i32]| {
+        let list = (MQIACF_Q_MGR_ATTRS, Value::Ints(numbers.to_vec()));
+        request(MQCMD_INQUIRE_Q_MGR, &[list])
+    };
+    let cases = [
+        (
+            &[MQIACF_Q_MGR_SYSTEM][..],
+            MQIA_MAX_HANDLES,
+            MQIA_AUTHORITY_EVENT,
+        ),
+        (
+            &[MQIACF_Q_MGR_EVENT],
+            MQIA_AUTHORITY_EVENT,
+            MQIA_MAX_HANDLES,
+        ),
+        (&[MQIACF_Q_MGR_DQM], MQIA_CHLAUTH_RECORDS, MQIA_MAX_HANDLES),
+        (
+            &[MQIACF_Q_MGR_CLUSTER],
+            MQCA_REPOSITORY_NAME,
+            MQIA_MAX_HANDLES,
+        ),
+        (&[MQIACF_Q_MGR_PUBSUB], MQIA_PUBSUB_MODE, MQIA_MAX_HANDLES),
+        (
+            &[MQIACF_Q_MGR_PUBSUB, MQIA_MAX_HANDLES],
+            MQIA_MAX_HANDLES,
+            MQIA_AUTHORITY_EVENT,
+        ),
+    ];
+    let all = answers(&w, cases.iter().map(|(asked, ..)| wanted(asked)).collect());
+    for (set, (asked, there, elsewhere)) in all.iter().zip(cases) {
+        assert_eq!(outcomes(set), [DONE], "{asked:?}");
+        let has = |id: i32| set[0].parameters.iter().any(|one| one.id == id);
+        assert!(has(MQCA_Q_MGR_NAME) && has(there), "{asked:?}: {set:?}");
+        assert!(!has(elsewhere), "{asked:?}: {set:?}");
+    }
+}
+
+/// "Always returned", say the pages of both.
+#[test]
+fn answers_about_authorities_name_the_queue_manager_and_the_options() {
+    let w = World::light();
+    w.run("SET AUTHREC PROFILE('A.**') OBJTYPE(QUEUE) GROUP('root') AUTHADD(GET)");
+    let options = MQAUTHOPT_ENTITY_EXPLICIT | MQAUTHOPT_NAME_EXPLICIT;
+    let requests = vec![
+        request(
+            MQCMD_INQUIRE_AUTH_RECS,
+            &[
+                text(MQCACF_AUTH_PROFILE_NAME, "A.**"),
+                int(MQIACF_OBJECT_TYPE, MQOT_Q),
+                int(MQIACF_AUTH_OPTIONS, options),
+            ],
+        ),
+        request(
+            MQCMD_INQUIRE_ENTITY_AUTH,
+            &[
+                text(MQCACF_OBJECT_NAME, "A.Q"),
+                int(MQIACF_OBJECT_TYPE, MQOT_Q),
+                text(MQCACF_ENTITY_NAME, "root"),
+                int(MQIACF_ENTITY_TYPE, MQZAET_GROUP),
+            ],
+        ),
+    ];
+    let all = answers(&w, requests);
+    for (set, options) in all.iter().zip([options, MQAUTHOPT_CUMULATIVE]) {
+        assert_eq!(outcomes(set), [DONE]);
+        assert_eq!(set[0].texts(MQCA_Q_MGR_NAME), ["QM1"]);
+        assert_eq!(set[0].int(MQIACF_AUTH_OPTIONS), Some(options));
+    }
+}
+
+/// What a command says of an object that is not there, by its kind.
+#[test]
+fn what_is_not_there_is_said_by_its_own_reason() {
+    let w = World::light();
+    let gone = "NOT.THERE";
+    let sub = || text(MQCACF_SUB_NAME, gone);
+    let of_channel = |id: i32| [text(id, gone), int(MQIACH_CHANNEL_TYPE, MQCHT_SVRCONN)];
+    let copy = |from: i32, to: i32| vec![text(from, gone), text(to, "NEW")];
+    let (no_subscription, no_channel, unknown) = (2428, 4032, 2085);
+    let cases = [
+        (MQCMD_INQUIRE_SUBSCRIPTION, vec![sub()], no_subscription),
+        (MQCMD_INQUIRE_SUB_STATUS, vec![sub()], no_subscription),
+        (
+            MQCMD_CHANGE_SUBSCRIPTION,
+            vec![sub(), text(MQCACF_SUB_USER_DATA, "x")],
+            no_subscription,
+        ),
+        (MQCMD_DELETE_SUBSCRIPTION, vec![sub()], no_subscription),
+        (
+            MQCMD_COPY_SUBSCRIPTION,
+            copy(MQCACF_FROM_SUB_NAME, MQCACF_TO_SUB_NAME),
+            no_subscription,
+        ),
+        (
+            MQCMD_INQUIRE_CHANNEL,
+            vec![text(MQCACH_CHANNEL_NAME, gone)],
+            no_channel,
+        ),
+        (
+            MQCMD_CHANGE_CHANNEL,
+            of_channel(MQCACH_CHANNEL_NAME).to_vec(),
+            no_channel,
+        ),
+        (
+            MQCMD_DELETE_CHANNEL,
+            vec![text(MQCACH_CHANNEL_NAME, gone)],
+            no_channel,
+        ),
+        (
+            MQCMD_COPY_CHANNEL,
+            [
+                &of_channel(MQCACF_FROM_CHANNEL_NAME)[..],
+                &[text(MQCACF_TO_CHANNEL_NAME, "NEW")],
+            ]
+            .concat(),
+            no_channel,
+        ),
+        (
+            MQCMD_INQUIRE_TOPIC,
+            vec![text(MQCA_TOPIC_NAME, gone)],
+            unknown,
+        ),
+        (
+            MQCMD_COPY_TOPIC,
+            copy(MQCACF_FROM_TOPIC_NAME, MQCACF_TO_TOPIC_NAME),
+            unknown,
+        ),
+        (
+            MQCMD_DELETE_TOPIC,
+            vec![text(MQCA_TOPIC_NAME, gone)],
+            unknown,
+        ),
+        (
+            MQCMD_COPY_NAMELIST,
+            copy(MQCACF_FROM_NAMELIST_NAME, MQCACF_TO_NAMELIST_NAME),
+            unknown,
+        ),
+        (
+            MQCMD_COPY_PROCESS,
+            copy(MQCACF_FROM_PROCESS_NAME, MQCACF_TO_PROCESS_NAME),
+            unknown,
+        ),
+        (
+            MQCMD_DELETE_LISTENER,
+            vec![text(MQCACH_LISTENER_NAME, gone)],
+            unknown,
+        ),
+        (
+            MQCMD_DELETE_SERVICE,
+            vec![text(MQCA_SERVICE_NAME, gone)],
+            unknown,
+        ),
+        (
+            MQCMD_DELETE_AUTH_INFO,
+            vec![text(MQCA_AUTH_INFO_NAME, gone)],
+            unknown,
+        ),
+    ];
+    let requests = cases.iter();
+    let requests = requests.map(|(number, parameters, _)| request(*number, parameters));
+    let all = answers(&w, requests.collect());
+    let got: Vec<_> = all.iter().map(|set| outcomes(set)[0].1).collect();
+    let expected: Vec<_> = cases.iter().map(|(.., reason)| *reason).collect();
+    assert_eq!(got, expected);
 }

@@ -41,7 +41,7 @@ pub(super) fn listeners(
         }
     }
     let (id, reason) = match qm.object(ObjectKind::Listener, request.name) {
-        Some(_) => ("AMQ8731E", Reason::CCF_LISTENER_STOPPED),
+        Some(_) => ("AMQ8731E", Reason::CCF_LSTR_STATUS_NOT_FOUND),
         None => ("AMQ8147E", Reason::UNKNOWN_OBJECT_NAME),
     };
     request.found(reply, id, reason)
@@ -55,7 +55,7 @@ pub(super) fn services(qm: &QueueManager, beside: &dyn Components, request: &Req
         }
     }
     let (id, reason) = match qm.object(ObjectKind::Service, request.name) {
-        Some(_) => ("AMQ8738E", Reason::CCF_SERVICE_STOPPED),
+        Some(_) => ("AMQ8738E", Reason::CCF_SERV_STATUS_NOT_FOUND),
         None => ("AMQ8147E", Reason::UNKNOWN_OBJECT_NAME),
     };
     request.found(reply, id, reason)

@@ -141,6 +141,18 @@ pub(super) fn commands(
     Ok((mqsc, entities))
 }
 
+/// The options of an inquiry, which its answers repeat: those that are given, or that hold if none are.
+pub(super) fn options(command: &PcfCommand, message: &Message) -> Option<i32> {
+    let otherwise = match command.number {
+        mq::MQCMD_INQUIRE_AUTH_RECS => {
+            mq::MQAUTHOPT_ENTITY_EXPLICIT | mq::MQAUTHOPT_NAME_ALL_MATCHING
+        }
+        mq::MQCMD_INQUIRE_ENTITY_AUTH => mq::MQAUTHOPT_CUMULATIVE,
+        _ => return None,
+    };
+    Some(message.int(mq::MQIACF_AUTH_OPTIONS).unwrap_or(otherwise))
+}
+
 fn entity(word: &str, name: &str) -> String {
     format!(" {word}({})", quoted(name))
 }

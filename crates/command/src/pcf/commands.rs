@@ -380,6 +380,15 @@ const fn names(
     )
 }
 
+/// Attributes of the queue manager that are asked for together (manual: "Inquire Queue Manager", "DISPLAY QMGR").
+const GROUPS: &[(i32, &str)] = &[
+    (mq::MQIACF_Q_MGR_SYSTEM, "SYSTEM"),
+    (mq::MQIACF_Q_MGR_EVENT, "EVENT"),
+    (mq::MQIACF_Q_MGR_DQM, "CHINIT"),
+    (mq::MQIACF_Q_MGR_CLUSTER, "CLUSTER"),
+    (mq::MQIACF_Q_MGR_PUBSUB, "PUBSUB"),
+];
+
 /// The others.
 #[rustfmt::skip] // one row, one line
 const OTHERS: &[PcfCommand] = &[
@@ -467,6 +476,14 @@ impl PcfCommand {
         let mut texts = TEXTS.iter();
         let found = texts.find(|(number, text, _)| (*number, *text) == (self.number, id));
         found.map(|(_, _, keyword)| *keyword)
+    }
+
+    /// The word for several attributes that its list of attributes may ask for at once.
+    pub(super) fn group(&self, selector: i32) -> Option<&'static str> {
+        let of_manager = self.number == mq::MQCMD_INQUIRE_Q_MGR;
+        let mut groups = GROUPS.iter().filter(|_| of_manager);
+        let found = groups.find(|(number, _)| *number == selector);
+        found.map(|(_, word)| *word)
     }
 
     /// What an integer parameter that has words of its own adds to the command; `None`: it is none of these.

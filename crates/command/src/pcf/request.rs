@@ -47,6 +47,8 @@ pub struct Request {
     command: CommandText,
     /// What is added to it, each in turn, with its parameter.
     each: Vec<(i32, String)>,
+    /// MQIACF_AUTH_OPTIONS, of a request whose answers repeat them beside the queue manager's name.
+    options: Option<i32>,
 }
 
 impl Request {
@@ -55,6 +57,17 @@ impl Request {
     pub fn commands(&self) -> impl Iterator<Item = String> {
         let whole = |(_, added): &(i32, String)| format!("{}{added}", self.command.as_str());
         self.each.iter().map(whole)
+    }
+
+    /// What is in each of its answers, whatever is asked for (manual: "Always returned"), beside what names the object.
+    pub fn always(&self, q_mgr: &str) -> Vec<Parameter> {
+        let options = self.options.map(Value::Int);
+        let options = options.map(|value| (mq::MQIACF_AUTH_OPTIONS, value));
+        let q_mgr = (mq::MQCA_Q_MGR_NAME, Value::Text(Text::new(q_mgr)));
+        let always = options
+            .into_iter()
+            .flat_map(|options| [q_mgr.clone(), options]);
+        always.map(|(id, value)| Parameter { id, value }).collect()
     }
 
     /// The parameter that the byte `column` of one of the commands is of, `number` from 0.
@@ -127,6 +140,7 @@ pub fn request_of(
     Ok(Request {
         command: mqsc,
         each,
+        options: authority::options(command, &message),
     })
 }
 
@@ -372,6 +386,10 @@ impl<'a> Asked<'a> {
                 return refused_selector(Reason::CCF_CFIL_DUPLICATE_VALUE, *selector);
             }
             if *selector == mq::MQIACF_ALL || always.contains(&Some(*selector)) {
+                continue;
+            }
+            if let Some(word) = self.command.group(*selector) {
+                words.push(word);
                 continue;
             }
             let Some(attribute) = self.attribute(*selector) else {

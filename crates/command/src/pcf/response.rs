@@ -131,11 +131,12 @@ fn names(command: &PcfCommand, list: i32, types: i32, reply: &Reply) -> Vec<Para
     parameters
 }
 
-/// The response messages to a request in PCF that was carried out, or that failed, in `parameter` if that is known.
+/// The response messages to a request in PCF that was carried out, or that failed, in `parameter` if that is known;
+/// `always` is in each of them.
 pub fn responses(
     number: i32,
     reply: &Reply,
-    parameter: Option<i32>,
+    (parameter, always): (Option<i32>, &[Parameter]),
     order: ByteOrder,
 ) -> Vec<Vec<u8>> {
     if !reply.ok {
@@ -153,7 +154,7 @@ pub fn responses(
         _ => reply
             .rows
             .iter()
-            .map(|(_, _, row)| parameters(row))
+            .map(|(_, _, row)| [always, &parameters(row)].concat())
             .collect(),
     };
     if sets.is_empty() {
