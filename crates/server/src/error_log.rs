@@ -258,7 +258,7 @@ impl Files {
             }
         }
         if state.file.is_none() {
-            crate::layout::make_private(&self.folder).map_err(|f| io::Error::other(f.line()))?;
+            crate::layout::make_private_folder(&self.folder)?;
             let file = self.open()?;
             state.bytes = file.metadata()?.len();
             state.reserve = Reserve::default();
@@ -459,6 +459,18 @@ mod tests {
 
     fn texts(inserts: &[&str]) -> Vec<String> {
         inserts.iter().map(|&insert| insert.to_owned()).collect()
+    }
+
+    /// AMQ6245E names the file: it named the folder too, in a message of its own.
+    #[test]
+    fn why_it_cannot_be_written_is_said_without_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let errors = folder.path().join("errors");
+        fs::write(&errors, "no folder").unwrap();
+        let log = ErrorLog::new(&errors, 1 << 20, None, Console::Silent);
+        let mut state = log.files.state.lock();
+        let error = log.files.append(&mut state, b"x").unwrap_err();
+        assert!(!error.to_string().contains("errors"), "{error}");
     }
 
     #[test]

@@ -157,11 +157,18 @@ fn choose(
 /// # Errors
 /// It cannot be made, or something else has its name.
 pub(crate) fn make_private(folder: &Path) -> Result<(), Failure> {
-    let made = fs::DirBuilder::new()
+    make_private_folder(folder).map_err(|error| Failure::io(folder, &error))
+}
+
+/// The same for whoever says of which folder.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn make_private_folder(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
-        .create(folder);
-    made.map_err(|error| Failure::io(folder, &error))
+        .create(folder)
 }
 
 /// The files of one queue manager.

@@ -78,7 +78,7 @@ impl Files {
     }
 
     fn open(&self) -> io::Result<File> {
-        crate::layout::make_private(&self.folder).map_err(|f| io::Error::other(f.line()))?;
+        crate::layout::make_private_folder(&self.folder)?;
         let mut file = OpenOptions::new()
             .create(true)
             .read(true)
