@@ -56,6 +56,8 @@ const WRONG_USAGE: &str = "AMQ2402E";
 
 fn main() -> ExitCode {
     posthaste_server::make_new_files_private();
+    // Before the first file is written.
+    posthaste_server::outlive_the_file_limit();
     let arguments = names::arguments(std::env::args_os());
     let mut known = help::lay_out(Cli::command());
     let parsed = known

@@ -28,6 +28,8 @@ use crate::output::{Out, complain, stream_failure};
 const REPLY_MODELS: [&str; 2] = ["SYSTEM.MQSC.REPLY.QUEUE", "SYSTEM.DEFAULT.MODEL.QUEUE"];
 /// How much longer than it waits for an answer itself a queue manager may take to say that none came.
 const GRACE: Duration = Duration::from_secs(1);
+/// How long a process may take to say that it runs, however long a command may take.
+const AWAKE: Duration = Duration::from_secs(10);
 /// Reasons of a connection that ends.
 const ENDS: [Reason; 5] = [
     Reason::CONNECTION_BROKEN,
@@ -313,7 +315,7 @@ impl Process {
         let Ok(home) = found.and_then(|data| find(&data, target.queue_manager)) else {
             return Ok(None);
         };
-        match posthaste_server::phase_within(&home, within) {
+        match posthaste_server::phase_within(&home, within.min(AWAKE)) {
             Ok(Phase::Running) => Ok(Some(Process { home, within })),
             Err(failure) if failure.exit == Exit::TimedOut => Err(failure),
             // What is wrong, connecting tells.

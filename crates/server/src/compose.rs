@@ -749,9 +749,6 @@ struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
     hangup: tokio::signal::unix::Signal,
-    /// Nobody waits for it: a file that is as long as the process may make one is a disk that is full (`ulimit -f`), and no reason
-    /// to be killed.
-    _file_too_long: tokio::signal::unix::Signal,
     /// Signals that have come.
     received: u32,
 }
@@ -759,12 +756,10 @@ struct Signals {
 impl Signals {
     fn listen() -> std::io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
-        let file_too_long = rustix::process::Signal::XFSZ.as_raw();
         Ok(Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
-            _file_too_long: signal(SignalKind::from_raw(file_too_long))?,
             received: 0,
         })
     }

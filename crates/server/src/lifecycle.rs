@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod create;
 pub(crate) mod detach;
 pub(crate) mod ending;
+pub(crate) mod file_limit;
 pub(crate) mod log_owner;
 mod overlay;
 pub(crate) mod process_lock;

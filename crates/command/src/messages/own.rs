@@ -395,6 +395,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "See why the transaction manager neither prepares nor backs out what its applications have done; posthaste transactions -a shows the others.",
     ),
     message(
+        "AMQ2080W",
+        "The data folder {1} of queue manager {0} was not there: only its entry in mqs.ini was removed.",
+        "The folder says where the recovery log is. If that was made elsewhere (crtmqm -ld), it is there still, with whatever messages are in it.",
+        "If the data folder was removed with intent, remove the folder of the log too. If it is on a disk that is not mounted, mount it, and make the entry again (addmqinf).",
+    ),
+    message(
         "AMQ2079E",
         "Subscription {0} is given no publications: {1}.",
         "Its definition was stored by another release, and says something that this one cannot read: its topic string or its selection string. The definition is kept, and so are the messages that were published before.",

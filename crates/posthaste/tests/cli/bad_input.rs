@@ -19,6 +19,22 @@ fn configuration_faults_have_line_column_and_number() {
     place.line("create -lf 64 QM1").good();
     let ini = place.home("QM1").join("qm.ini");
     place.line("check QM1").good();
+    // What is only looked at is left as it is.
+    let locks = [place.home("QM1"), place.data().join("log/QM1")].map(|it| it.join("lock"));
+    locks
+        .iter()
+        .for_each(|lock| drop(std::fs::remove_file(lock)));
+    place.line("check QM1").good();
+    assert!(locks.iter().all(|lock| !lock.exists()));
+    // Nobody heard of an error log that cannot be written, of a queue manager without a terminal.
+    let errors = place.home("QM1").join("errors");
+    let _ = std::fs::remove_dir_all(&errors);
+    std::fs::write(&errors, "").unwrap();
+    for command in ["check QM1", "start QM1", "run QM1 --port 0"] {
+        let refused = place.line(command).failed_with(76, "AMQ2008E");
+        assert!(refused.err.contains("errors cannot be used"), "{refused:?}");
+    }
+    std::fs::remove_file(&errors).unwrap();
     edit(
         &ini,
         "   LogPrimaryFiles=16",

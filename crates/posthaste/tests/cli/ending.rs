@@ -84,6 +84,26 @@ fn the_error_log_has_room_in_the_night_of_the_full_disk() {
     assert_eq!(*last_words, ["AMQ2015I:", last], "{found:?}");
 }
 
+/// The same before the queue manager is there: the command says why it fails.
+#[test]
+fn a_limit_of_the_length_of_files_kills_no_creation() {
+    let place = Place::new();
+    for command in ["create QM1 --lf 64", "run QM1 --lf 64 --port 0"] {
+        let mut shell = std::process::Command::new("sh");
+        let limited = format!("ulimit -f 8; exec \"$0\" {command}");
+        shell
+            .args(["-c", &limited])
+            .arg(place.named("posthaste").get_program())
+            .env("POSTHASTE_DATA", place.data())
+            .env_remove("MQSERVER");
+        let outcome = crate::place::outcome(&mut shell);
+        assert!(
+            outcome.code > 0 && outcome.err.contains("AMQ2"),
+            "{outcome:?}"
+        );
+    }
+}
+
 /// A file that may not become longer is a disk that is full, and no reason to be killed (SIGXFSZ).
 #[test]
 fn a_limit_of_the_length_of_files_refuses_puts_and_kills_nobody() {

@@ -112,6 +112,12 @@ fn a_queue_manager_that_is_stopped_is_told_from_one_that_is_not_there() {
     place.line("save QM1 -w 1").failed_with(64, "1 seconds");
     let took = began.elapsed();
     assert!(took < Duration::from_secs(5), "{took:?}");
+    // Commands that have no such option do not wait for a minute either.
+    let asked = place.line("dspmqaut -m QM1 -t qmgr -p root");
+    assert!(
+        asked.err.contains("did not answer within 10 seconds"),
+        "{asked:?}"
+    );
     serving.signal(Signal::CONT);
     serving.end();
 }

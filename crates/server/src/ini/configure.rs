@@ -1,6 +1,7 @@
 //! From a queue manager's folder to the configuration of its engine.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use posthaste_engine::EngineConfig;
@@ -62,6 +63,11 @@ pub(crate) fn configure(env: &Env, data: &DataDir, home: &Home) -> Result<Config
     let log = log_folder(data, home, &settings);
     private::check(&log)?;
     layout::make_private(&home.run())?;
+    let errors = home.errors();
+    // A full disk keeps nothing from starting: this one will never be a folder of error logs.
+    if errors.exists() && !errors.is_dir() {
+        return Err(Failure::io(&errors, &ErrorKind::NotADirectory.into()));
+    }
     Ok(Configured {
         engine: EngineConfig {
             name: home.name.clone(),

@@ -11,6 +11,7 @@
 
 use std::io;
 use std::panic::Location;
+use std::path::Path;
 use std::sync::Arc;
 
 use posthaste_command::ObjectKind;
@@ -71,13 +72,18 @@ pub fn check(env: &Env, data: &DataDir, home: &Home, messages: bool) -> Findings
     if !found.faults.is_empty() {
         return found;
     }
-    let data_lock = env.disk.lock(&home.lock());
+    // What is only looked at is left as it is: without the file nobody has locked it.
+    let lock = |path: &Path| match env.disk.exists(path) {
+        true => env.disk.lock(path).map(Some),
+        false => Ok(None),
+    };
+    let data_lock = lock(&home.lock());
     let busy = match data_lock {
         Ok(_) => log,
         Err(_) => &home.folder,
     };
     let locks = data_lock.and_then(|data| {
-        let log = env.disk.lock(&log.join("lock"));
+        let log = lock(&log.join("lock"));
         log.map(|log| (data, log))
     });
     match locks {

@@ -68,6 +68,15 @@ pub struct Created {
     pub users: Option<FirstUsers>,
 }
 
+/// What was deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deleted {
+    /// All of it.
+    Whole,
+    /// Its entry in mqs.ini: the data folder was not there, so that nothing says where its log is.
+    EntryOnly,
+}
+
 /// MQSC for a developer's queue manager: queues to try things with, a channel and a listener.
 pub fn developer_objects() -> Vec<String> {
     [
@@ -372,7 +381,11 @@ fn remove_folder(folder: &Path, name: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// It is running, or its files cannot be removed; what is still there can be deleted again.
-pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<(), Failure> {
+pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<Deleted, Failure> {
+    let found = match home.folder.exists() {
+        true => Deleted::Whole,
+        false => Deleted::EntryOnly,
+    };
     let log = configured_log(home).unwrap_or_else(|| data.new_log(&home.name, None));
     for folder in [&log, &home.folder] {
         if folder.exists() {
@@ -406,7 +419,8 @@ pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<(), Failure> {
     remove_folder(&log, &home.name)?;
     remove_folder(&home.folder, &home.name)?;
     drop((lock, lock_of_log));
-    registry::remove(data, &home.name)
+    registry::remove(data, &home.name)?;
+    Ok(found)
 }
 
 /// The log's folder, also from a configuration with faults: a queue manager that does not start can
@@ -481,6 +495,24 @@ mod tests {
         assert!(made.objects > 15, "{made:?}");
         delete(&posthaste_env::os(), &data, &home).unwrap();
         assert!(!home.folder.exists() && !log.exists());
+    }
+
+    /// Whose data folder is not there says where no log is: that one may stay is said to whoever deletes.
+    #[test]
+    fn a_deletion_says_what_was_there_to_delete() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::at(folder.path());
+        let elsewhere = folder.path().join("elsewhere");
+        let mut creation = creation("QM1");
+        creation.log = Some(elsewhere.clone());
+        let env = posthaste_env::os();
+        let made = create(&env, &data, &creation, &mut |_, _| {}).unwrap();
+        assert_eq!(delete(&env, &data, &made.home), Ok(Deleted::Whole));
+        assert!(!made.log.exists());
+        let made = create(&env, &data, &creation, &mut |_, _| {}).unwrap();
+        fs::remove_dir_all(&made.home.folder).unwrap();
+        assert_eq!(delete(&env, &data, &made.home), Ok(Deleted::EntryOnly));
+        assert!(made.log.starts_with(&elsewhere) && made.log.exists());
     }
 
     /// One that fails, and one that was killed before it had made a log of its own, leave the log alone that was there: it is that
