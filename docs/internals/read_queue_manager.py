@@ -42,7 +42,7 @@ PUT, GET, COMMIT, BACKOUT, OBJECT, DELETED, CLEARED, DISCARDED, CHECKPOINT, PREP
     PUBLISH, PUBLISH_PIECES = range(1, 15)
 FILED = 0  # Where an image has a put of a unit in doubt: its message is in the queue's file.
 # The forms of a descriptor's fields in the order of their bits: a number is that many bytes.
-DESCRIPTOR = [4] * 7 + ["text", 4, 4, 24, 24] + ["text"] * 3 + [32, "text", 4] + ["text"] * 4 + [24] + [4] * 6
+DESCRIPTOR = [4] * 7 + ["text", 4, 4, 24, 24] + ["text"] * 3 + [32, "text", 4] + ["text"] * 4 + [24] + [4] * 6 + ["text"]
 PRIORITY, PERSISTENCE, MSG_ID, PROPERTIES = 8, 9, 10, 28
 
 Slot = namedtuple("Slot", "controlled sequence restart acknowledged generation restart_generation file_pages primary secondary "
@@ -289,7 +289,7 @@ class QueueManager:
         control = read_control(log_folder)
         anchor = Fields(control.anchor, "the anchor")
         form = anchor.number(4)
-        require(form in (6, 7, 8, 9), f"the anchor has the unknown format {form}")
+        require(form in range(6, 12), f"the anchor has the unknown format {form}")
         # Their bodies cannot be read here, but everything else.
         self.sealed = form % 2 == 1
         self.read_image(anchor.number(8), control.controlled)
@@ -325,7 +325,7 @@ class QueueManager:
         header, catalogue, queues, units = (Fields(sections[kind], path) for kind in (1, 2, 3, 4))
         # Of a release before, until the first checkpoint of this one.
         form = header.number(4)
-        require(form in ((7, 9) if self.sealed else (6, 8)), f"{path} has the unknown format {form}")
+        require(form in ((7, 9, 11) if self.sealed else (6, 8, 10)), f"{path} has the unknown format {form}")
         header.bytes(24)
         controlled = header.number(1) == 1 and controlled
         while catalogue.more():

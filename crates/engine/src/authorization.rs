@@ -77,7 +77,7 @@ const OWN: Authorities = Authorities::of(&[
 #[derive(Clone)]
 pub(crate) struct Asking {
     pub(crate) who: Arc<Application>,
-    /// A call of the MQ Interface, or that it is the put of a report; empty for a command.
+    /// A call of the MQ Interface, or what the queue manager puts by itself; empty for a command.
     pub(crate) call: &'static str,
     pub(crate) options: i32,
 }
@@ -275,6 +275,21 @@ impl Issuer {
 }
 
 impl Caller {
+    /// The same without the authorities of an administrator: with those that everybody has.
+    pub(crate) fn unprivileged(self) -> Caller {
+        match self {
+            Caller::Checked(identity, asking) if identity.privileged => {
+                let identity = Identity {
+                    user: identity.user.clone(),
+                    privileged: false,
+                    groups: Box::default(),
+                };
+                Caller::Checked(Arc::new(identity), asking)
+            }
+            same => same,
+        }
+    }
+
     /// Whose record says what whoever makes an object may do with it; none: it needs none.
     pub(crate) fn maker(&self, qm: &Inner) -> Option<Entity> {
         let identity = match self {
@@ -315,11 +330,11 @@ impl Inner {
         }
     }
 
-    /// The user whose message the queue manager puts a report on, for whoever cannot wait.
+    /// The user for whom the queue manager puts something, for whoever cannot wait. `call`: what it puts.
     ///
     /// # Errors
     /// 2063 who that is is not known, or not yet.
-    pub(crate) fn known_caller(&self, user: &str) -> Result<Caller, Reason> {
+    pub(crate) fn known_caller(&self, user: &str, call: &'static str) -> Result<Caller, Reason> {
         let Some(service) = self.authorization() else {
             return Ok(Caller::Unchecked);
         };
@@ -333,7 +348,7 @@ impl Inner {
         };
         let asking = Asking {
             who: Arc::new(who),
-            call: "report",
+            call,
             options: 0,
         };
         Ok(Caller::Checked(identity, asking))

@@ -12,9 +12,11 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Md, Name, PointerSize, Reason, Tm};
 use posthaste_recovery_log::{Class, Lsn};
 
+use crate::at_their_word::queue_for_others;
 use crate::consume::waiter::Wakes;
 use crate::manager::Inner;
 use crate::message::Message;
+use crate::origin::Origin;
 use crate::queue::{Queue, QueueState};
 use crate::report::{self, Report};
 use crate::routed::{Reservation, RoutedMessage, append_put};
@@ -60,7 +62,7 @@ fn arrived(
 
 /// Puts the trigger message.
 pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
-    let Some(initiation) = qm.catalogue.local_queue(&event.trigger.initiation_q) else {
+    let Some(initiation) = queue_for_others(qm, &event.trigger.initiation_q) else {
         return;
     };
     if event.off {
@@ -102,6 +104,7 @@ pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
             let message = Arc::new(Message {
                 md,
                 data: Bytes::from(data).into(),
+                origin: Origin::Unknown,
                 seq,
                 expires: 0,
                 lsn: Lsn(0),
@@ -113,6 +116,7 @@ pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
             let report = Report {
                 md,
                 data: Bytes::from(data).into(),
+                origin: Origin::Unknown,
                 to: (initiation.name, Name::default()),
             };
             return post_dead_letter(qm, &report, reason);

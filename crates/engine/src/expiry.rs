@@ -29,7 +29,12 @@ pub(crate) fn expired(qm: &Arc<Inner>, queue: &Arc<Queue>, messages: Vec<Expired
         mark(Mark::Expired);
         match (
             held,
-            report(qm, Kind::Expiration, &message.md, &message.data),
+            report(
+                qm,
+                Kind::Expiration,
+                (&message.md, message.origin),
+                &message.data,
+            ),
         ) {
             (Some(slot), Some(report)) => expire(qm, (queue, slot, message.seq), &report),
             (held, report) => {

@@ -40,6 +40,7 @@ mod alerts;
 mod application;
 mod async_puts;
 mod asynchronous;
+mod at_their_word;
 mod audit;
 mod authority_service;
 mod authorization;
@@ -67,6 +68,7 @@ mod meter;
 mod names;
 mod numbers;
 mod operator;
+mod origin;
 #[doc(hidden)]
 pub mod plant;
 mod queue;

@@ -6,7 +6,8 @@
 //! * the compact form holds exactly the descriptor fields that differ from the default, so that a
 //!   typical descriptor costs some 150 bytes instead of 364; a descriptor that stands beside another
 //!   is held by what it differs in from that one;
-//! * how many bytes of what is stored behind a descriptor are properties (`message_data.rs`) stands with it;
+//! * how many bytes of what is stored behind a descriptor are properties (`message_data.rs`) stands with it, and so does by whose
+//!   authority its reports are put (`origin.rs`);
 //! * `decode(encode(m)) == m` for every message.
 
 use bytes::Bytes;
@@ -14,6 +15,7 @@ use posthaste_mqi::{Chars, Md, constants::*};
 use posthaste_recovery_log::Lsn;
 
 use crate::message_data::MessageData;
+use crate::origin::Origin;
 
 /// A message that was put.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +24,8 @@ pub(crate) struct Message {
     pub(crate) md: Md,
     /// The application's bytes.
     pub(crate) data: MessageData,
+    /// What the queue manager knows of it besides.
+    pub(crate) origin: Origin,
     /// Position in the queue manager's order of puts; unique, never reused.
     pub(crate) seq: u64,
     /// When it expires, microseconds since 1970; 0 = never.
@@ -33,6 +37,14 @@ pub(crate) struct Message {
 impl Message {
     pub(crate) fn persistent(&self) -> bool {
         self.md.persistence == MQPER_PERSISTENT
+    }
+
+    /// What stands with its descriptor where it is stored.
+    pub(crate) fn beside(&self) -> Beside {
+        Beside {
+            properties: self.data.properties().len(),
+            origin: self.origin,
+        }
     }
 
     /// Bytes it occupies in a queue buffer.
@@ -82,8 +94,22 @@ static PLAIN: Md = Md {
     original_length: -1,
 };
 
+/// What stands with a descriptor and is none of MQMD's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Beside {
+    /// Bytes of properties in front of the data.
+    pub(crate) properties: usize,
+    pub(crate) origin: Origin,
+}
+
+/// That of nothing.
+const NOTHING: Beside = Beside {
+    properties: 0,
+    origin: Origin::Unknown,
+};
+
 /// Fields of the compact form.
-const FIELDS: u32 = 29;
+const FIELDS: u32 = 30;
 
 /// Writes descriptor fields that differ from those of another descriptor, each announced by its bit.
 struct Sparse<'a> {
@@ -142,15 +168,15 @@ impl<'a> Sparse<'a> {
     }
 }
 
-/// Appends the compact form of a descriptor. `properties`: bytes of properties in front of the data.
-pub(crate) fn encode_md(md: &Md, properties: usize, out: &mut Vec<u8>) {
-    encode_difference((md, properties), (&PLAIN, 0), out);
+/// Appends the compact form of a descriptor, and of what stands with it.
+pub(crate) fn encode_md(md: &Md, beside: Beside, out: &mut Vec<u8>) {
+    encode_difference((md, beside), (&PLAIN, NOTHING), out);
 }
 
-/// Appends what a descriptor, and the bytes of properties in front of the data, differ in from others.
+/// Appends what a descriptor, and what stands with it, differ in from others.
 pub(crate) fn encode_difference(
-    (md, properties): (&Md, usize),
-    (base, of_base): (&Md, usize),
+    (md, beside): (&Md, Beside),
+    (base, of_base): (&Md, Beside),
     out: &mut Vec<u8>,
 ) {
     let mut s = Sparse::new(out);
@@ -183,7 +209,10 @@ pub(crate) fn encode_difference(
     s.int(md.original_length, base.original_length);
     s.int(md.backout_count, base.backout_count);
     // A header is never as long as that.
-    s.int(properties as i32, of_base as i32);
+    s.int(beside.properties as i32, of_base.properties as i32);
+    s.field(beside.origin != of_base.origin, |out| {
+        beside.origin.encode(out);
+    });
     s.finish();
 }
 
@@ -235,17 +264,17 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A descriptor, how many bytes of properties are in front of the data, and the bytes that follow the two.
-pub(crate) type Described<'a> = (Md, usize, &'a [u8]);
+/// A descriptor, what stands with it, and the bytes that follow the two.
+pub(crate) type Described<'a> = (Md, Beside, &'a [u8]);
 
 /// Reads a descriptor. `None`: not a descriptor.
 pub(crate) fn decode_md(bytes: &[u8]) -> Option<Described<'_>> {
-    decode_difference((&PLAIN, 0), bytes)
+    decode_difference((&PLAIN, NOTHING), bytes)
 }
 
 /// Reads a descriptor that is written as what it differs in from another. `None`: these bytes are no such thing.
 pub(crate) fn decode_difference<'a>(
-    (base, of_base): (&Md, usize),
+    (base, of_base): (&Md, Beside),
     bytes: &'a [u8],
 ) -> Option<Described<'a>> {
     let (mask, rest) = bytes.split_at_checked(4)?;
@@ -288,8 +317,18 @@ pub(crate) fn decode_difference<'a>(
         original_length: r.int(base.original_length)?,
         backout_count: r.int(base.backout_count)?,
     };
-    let properties = usize::try_from(r.int(i32::try_from(of_base).ok()?)?).ok()?;
-    Some((md, properties, r.bytes))
+    let properties = r.int(i32::try_from(of_base.properties).ok()?)?;
+    let beside = Beside {
+        properties: usize::try_from(properties).ok()?,
+        origin: match r.present() {
+            false => of_base.origin,
+            true => {
+                let length = usize::from(*r.take(1)?.first()?);
+                Origin::decode(r.take(length)?)?
+            }
+        },
+    };
+    Some((md, beside, r.bytes))
 }
 
 /// Appends what a queue file holds in front of what is stored of a message's data.
@@ -297,7 +336,7 @@ pub(crate) fn encode_head(message: &Message, out: &mut Vec<u8>) {
     out.extend_from_slice(&message.seq.to_le_bytes());
     out.extend_from_slice(&message.expires.to_le_bytes());
     out.extend_from_slice(&message.lsn.0.to_le_bytes());
-    encode_md(&message.md, message.data.properties().len(), out);
+    encode_md(&message.md, message.beside(), out);
 }
 
 /// What a queue file holds in front of what is stored of a message's data.
@@ -320,11 +359,12 @@ pub(crate) fn decode_stored(bytes: Vec<u8>) -> Option<Message> {
     let seq = u64::from_le_bytes(word(0)?);
     let expires = i64::from_le_bytes(word(8)?);
     let lsn = Lsn(u64::from_le_bytes(word(16)?));
-    let (md, properties, rest) = decode_md(bytes.get(24..)?)?;
+    let (md, beside, rest) = decode_md(bytes.get(24..)?)?;
     let head = total - rest.len();
     Some(Message {
         md,
-        data: MessageData::from(Bytes::from(bytes).slice(head..)).restored(properties)?,
+        data: MessageData::from(Bytes::from(bytes).slice(head..)).restored(beside.properties)?,
+        origin: beside.origin,
         seq,
         expires,
         lsn,
@@ -354,6 +394,7 @@ mod tests {
                 ..Md::default()
             },
             data: Bytes::from_static(b"hello").into(),
+            origin: Origin::Reports(Chars::new("bob")),
             seq: 42,
             expires: -5,
             lsn: Lsn(4096),
@@ -378,9 +419,9 @@ mod tests {
     #[test]
     fn fields_that_nobody_knows_are_refused() {
         let mut bytes = Vec::new();
-        encode_md(&PLAIN, 0, &mut bytes);
+        encode_md(&PLAIN, NOTHING, &mut bytes);
         assert!(decode_md(&bytes).is_some());
-        bytes[3] = 1 << 5;
+        bytes[3] = 1 << 6;
         assert_eq!(decode_md(&bytes), None);
     }
 
@@ -403,24 +444,30 @@ mod tests {
         other.format = Chars::from_bytes(*b"MQ\0tail\0");
         other.priority = 0;
         let different = 4 + 24 + 1 + (1 + 8) + 4;
-        for (md, properties, length) in [
-            (&base, 7, Some(4)),
-            (&base, 0, Some(8)),
-            (&other, 7, Some(different)),
-            (&PLAIN, 0, None),
+        let beside = |properties: usize, origin: Origin| Beside { properties, origin };
+        let bobs = Origin::Reports(Chars::new("bob"));
+        let of_base = beside(7, bobs);
+        for (md, beside, length) in [
+            (&base, of_base, Some(4)),
+            (&base, beside(0, bobs), Some(8)),
+            (&base, beside(7, Origin::Unknown), Some(4 + 1)),
+            (&base, beside(7, Origin::Delayed), Some(4 + 2)),
+            (&base, beside(7, Origin::Reports(Chars::BLANK)), Some(4 + 2)),
+            (&other, of_base, Some(different)),
+            (&PLAIN, NOTHING, None),
         ] {
             let mut bytes = Vec::new();
-            encode_difference((md, properties), (&base, 7), &mut bytes);
+            encode_difference((md, beside), (&base, of_base), &mut bytes);
             assert!(
                 length.is_none_or(|length| length == bytes.len()),
                 "{bytes:?}"
             );
-            let (read, of_read, rest) = decode_difference((&base, 7), &bytes).unwrap();
-            assert_eq!((&read, of_read, rest), (md, properties, &[][..]));
+            let (read, of_read, rest) = decode_difference((&base, of_base), &bytes).unwrap();
+            assert_eq!((&read, of_read, rest), (md, beside, &[][..]));
             assert_eq!(read.format.as_bytes(), md.format.as_bytes());
             for length in 0..bytes.len() {
                 assert_eq!(
-                    decode_difference((&base, 7), &bytes[..length]),
+                    decode_difference((&base, of_base), &bytes[..length]),
                     None,
                     "{length}"
                 );
@@ -431,7 +478,7 @@ mod tests {
     #[test]
     fn a_plain_descriptor_is_small() {
         let mut bytes = Vec::new();
-        encode_md(&sample().md, 0, &mut bytes);
+        encode_md(&sample().md, NOTHING, &mut bytes);
         assert!(bytes.len() < 100, "{}", bytes.len());
     }
 }

@@ -26,7 +26,7 @@
 
 use posthaste_mqi::Md;
 
-use crate::message;
+use crate::message::{self, Beside};
 use crate::unit::outcome::Outcome;
 use posthaste_mqi::Xid;
 
@@ -44,8 +44,8 @@ pub(crate) enum Record<'a> {
         seq: u64,
         expires: i64,
         md: Box<Md>,
-        /// Bytes of properties in front of the data.
-        properties: usize,
+        /// What stands with it.
+        beside: Beside,
         data: &'a [u8],
     },
     /// Messages on several queues that share a body, or pieces of it; see [decision 019](../../../docs/decisions/019-publications-are-logged-once.md).
@@ -148,8 +148,8 @@ pub(crate) struct Destination {
     /// Which of the bodies it has.
     pub(crate) body: usize,
     pub(crate) md: Md,
-    /// Bytes of properties in front of the data; they are of the body's header.
-    pub(crate) properties: usize,
+    /// What stands with it; properties are of the body's header.
+    pub(crate) beside: Beside,
 }
 
 /// How often a persistent message was backed out, absolutely.
@@ -176,40 +176,39 @@ const PUBLISH: u8 = 13;
 const PUBLISH_PIECES: u8 = 14;
 
 /// Everything of a `Put` record but what is stored of the data, which is appended as a part of its own. With the descriptor:
-/// how many bytes of that are properties.
+/// what stands with it.
 pub(crate) fn put_head(
     out: &mut Vec<u8>,
     uow: UowId,
     queue: QueueId,
     seq: u64,
     expires: i64,
-    (md, properties): (&Md, usize),
+    (md, beside): (&Md, Beside),
 ) {
     out.push(PUT);
     out.extend_from_slice(&uow.to_le_bytes());
     out.extend_from_slice(&queue.to_le_bytes());
     out.extend_from_slice(&seq.to_le_bytes());
     out.extend_from_slice(&expires.to_le_bytes());
-    message::encode_md(md, properties, out);
+    message::encode_md(md, beside, out);
 }
 
 /// A `Publish` record but for headers and pieces, which are appended behind it as parts of their own, in their order: made
 /// destination by destination.
 pub(crate) struct PublishHead<'a> {
     out: &'a mut Vec<u8>,
-    base: (&'a Md, usize),
+    base: (&'a Md, Beside),
     /// Where the number of destinations stands.
     count_at: usize,
     count: u32,
 }
 
 impl<'a> PublishHead<'a> {
-    /// `base`: the descriptor, and the bytes of properties in front of the data, that those of the destinations are told by their
-    /// differences from.
+    /// `base`: the descriptor, and what stands with it, that those of the destinations are told by their differences from.
     pub(crate) fn new(
         out: &'a mut Vec<u8>,
         uow: UowId,
-        base: (&'a Md, usize),
+        base: (&'a Md, Beside),
         bodies: &[Body<'_>],
         pieces: &[&[u8]],
     ) -> Self {
@@ -249,7 +248,7 @@ impl<'a> PublishHead<'a> {
         seq: u64,
         expires: i64,
         body: usize,
-        described: (&Md, usize),
+        described: (&Md, Beside),
     ) {
         self.count += 1;
         self.out.extend_from_slice(&queue.to_le_bytes());
@@ -420,14 +419,14 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Record<'_>> {
         PUT => {
             let (uow, queue, seq) = (f.u64()?, f.u64()?, f.u64()?);
             let expires = i64::from_le_bytes(f.take()?);
-            let (md, properties, data) = message::decode_md(f.0)?;
+            let (md, beside, data) = message::decode_md(f.0)?;
             return Some(Record::Put {
                 uow,
                 queue,
                 seq,
                 expires,
                 md: Box::new(md),
-                properties,
+                beside,
                 data,
             });
         }
@@ -525,7 +524,7 @@ fn published_head(mut f: Fields<'_>, pieces: bool) -> Option<PublishedHead<'_>> 
         let (queue, seq) = (f.u64()?, f.u64()?);
         let expires = i64::from_le_bytes(f.take()?);
         let body = f.number()?;
-        let (md, properties, rest) = message::decode_difference((&base, of_base), f.0)?;
+        let (md, beside, rest) = message::decode_difference((&base, of_base), f.0)?;
         f.0 = rest;
         destinations.push(Destination {
             queue,
@@ -533,7 +532,7 @@ fn published_head(mut f: Fields<'_>, pieces: bool) -> Option<PublishedHead<'_>> 
             expires,
             body: Some(body).filter(|body| *body < shapes.len())?,
             md,
-            properties,
+            beside,
         });
     }
     Some(PublishedHead {
@@ -602,6 +601,13 @@ fn completed(mut f: Fields<'_>) -> Option<Record<'_>> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    fn with(properties: usize) -> Beside {
+        Beside {
+            properties,
+            ..Beside::default()
+        }
+    }
 
     /// Every record's bytes, as a table: changing one changes the log's format, which needs a
     /// decision record and a new format version.
@@ -675,7 +681,7 @@ mod tests {
             "the global part is cut"
         );
         let mut put = Vec::new();
-        put_head(&mut put, 1, 2, 3, 4, (&Md::default(), 2));
+        put_head(&mut put, 1, 2, 3, 4, (&Md::default(), with(2)));
         put.extend_from_slice(b"data");
         assert_eq!(before_bodies(&put), Some(Some(put.len() - 4)));
         assert_eq!(before_bodies(&put[..20]), None);
@@ -687,9 +693,9 @@ mod tests {
                 seq: 3,
                 expires: 4,
                 md,
-                properties: 2,
+                beside,
                 data: b"data",
-            }) => assert_eq!(*md, Md::default()),
+            }) => assert_eq!((*md, beside), (Md::default(), with(2))),
             other => panic!("{other:?}"),
         }
     }
@@ -709,7 +715,7 @@ mod tests {
                 correl_id: [correl; 24],
                 ..base.clone()
             },
-            properties: 1,
+            beside: with(1),
         };
         let destinations = || vec![to(2, 70, 0, 0, 0), to(3, 71, 5, 0, 1), to(3, 72, -6, 1, 2)];
         let body = |head, piece, from| Body { head, piece, from };
@@ -724,15 +730,9 @@ mod tests {
         ];
         for (tag, bodies, more) in forms {
             let mut bytes = Vec::new();
-            let mut head = PublishHead::new(&mut bytes, 9, (&base, 1), &bodies, &pieces());
+            let mut head = PublishHead::new(&mut bytes, 9, (&base, with(1)), &bodies, &pieces());
             for to in &destinations() {
-                head.add(
-                    to.queue,
-                    to.seq,
-                    to.expires,
-                    to.body,
-                    (&to.md, to.properties),
-                );
+                head.add(to.queue, to.seq, to.expires, to.body, (&to.md, to.beside));
             }
             head.finish();
             assert_eq!(bytes[0], tag);
@@ -771,8 +771,8 @@ mod tests {
     fn what_no_publication_can_have_is_not_believed() {
         let none = |bodies: &[Body<'_>], pieces: &[&[u8]], body| {
             let (mut bytes, md) = (Vec::new(), Md::default());
-            let mut head = PublishHead::new(&mut bytes, 9, (&md, 0), bodies, pieces);
-            head.add(1, 2, 0, body, (&md, 0));
+            let mut head = PublishHead::new(&mut bytes, 9, (&md, with(0)), bodies, pieces);
+            head.add(1, 2, 0, body, (&md, with(0)));
             head.finish();
             bytes
         };

@@ -3,8 +3,12 @@
 //! Invariants (MQI reference, "Report options and message flags"):
 //! * A report goes to the message's reply-to queue; its MsgId and CorrelId follow the PASS/NEW/COPY
 //!   options; it has the persistence and the priority of the message.
-//! * Where authorities are checked, a report is put by the authority of the user in the message's context, who needs `put`
-//!   and `passid` on the reply-to queue (manual: "Message context"); whoever makes a report has that user looked up first.
+//! * Where authorities are checked, a report is put by the authority of the user in the context that the message was put with, who
+//!   needs `put` and `passid` on the reply-to queue (manual: "Message context"); of a publication that is the publisher, whoever gets
+//!   a copy (`origin.rs`). Whoever makes a report has that user looked up first.
+//! * Where nobody knows who that was, because an earlier release has put the message, it is put by what the user in its descriptor may
+//!   that everybody may, if he administers the queue manager: he may be a subscriber.
+//! * No report goes to a queue whose messages are taken at their word (`at_their_word.rs`).
 //! * A report that cannot be put on its reply-to queue goes to the dead-letter queue with a header,
 //!   and is discarded when there is none: it never makes the application's call fail.
 
@@ -14,11 +18,13 @@ use bytes::Bytes;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Dlh, Md, Name, PointerSize, Reason, headers_length};
 
+use crate::at_their_word::{on_anothers_behalf, queue_for_others};
 use crate::authorization::Caller;
 use crate::handles::Target;
 use crate::manager::Inner;
 use crate::message::Message;
 use crate::message_data::MessageData;
+use crate::origin::{Origin, asks_for_report};
 use crate::queue::Queue;
 use crate::resolution::resolve;
 use crate::routed::RoutedMessage;
@@ -94,40 +100,57 @@ pub(crate) fn check(md: &Md) -> Result<(), Reason> {
 
 /// Whether a message asks for a report of any kind.
 pub(crate) fn is_asked_for(md: &Md) -> bool {
-    let kinds = [
-        Kind::Exception(0),
-        Kind::Expiration,
-        Kind::Arrival,
-        Kind::Delivery,
-    ];
-    kinds.iter().any(|kind| md.report & kind.options().0 != 0)
+    asks_for_report(md)
 }
 
 /// A report (or another message the queue manager makes), with the queue it is for.
 pub(crate) struct Report {
     pub(crate) md: Md,
     pub(crate) data: MessageData,
+    /// That of the message that it is on, or that it is.
+    pub(crate) origin: Origin,
     pub(crate) to: (Name, Name),
 }
 
+/// What a report has of a message's data where it is not to have all of them. Headers come whole and are not counted: whoever reads the
+/// report looks for them. Not the whole in memory for the sake of it.
+fn beginning(md: &Md, data: &MessageData) -> MessageData {
+    let headers = headers_length(md.format, md.encoding, data.parts());
+    Bytes::copy_from_slice(&data.up_to(headers + 100)).into()
+}
+
+/// The identity context of a report: that of the user by whose authority it is put.
+fn identity(md: &Md, origin: Origin) -> (Chars<12>, [u8; 32], Chars<32>) {
+    match origin {
+        // The rest of the identity is the subscriber's, too.
+        Origin::Reports(user) if user != md.user_identifier => (user, [0; 32], Chars::default()),
+        _ => (
+            md.user_identifier,
+            md.accounting_token,
+            md.appl_identity_data,
+        ),
+    }
+}
+
 /// The report on a message, if it asks for one of this kind.
-pub(crate) fn report(qm: &Inner, kind: Kind, md: &Md, data: &MessageData) -> Option<Report> {
+pub(crate) fn report(
+    qm: &Inner,
+    kind: Kind,
+    (md, origin): (&Md, Origin),
+    data: &MessageData,
+) -> Option<Report> {
     let (plain, with_data, full) = kind.options();
     if md.report & plain == 0 {
         return None;
     }
     let seq = qm.next_seq();
-    let body = if md.report & full == full {
-        data.clone()
-    } else if md.report & with_data == with_data {
-        // Headers come whole and are not counted: whoever reads the report looks for them. Not the whole in memory for the
-        // sake of it.
-        let headers = headers_length(md.format, md.encoding, data.parts());
-        Bytes::copy_from_slice(&data.up_to(headers + 100)).into()
-    } else {
-        MessageData::default()
+    let body = match (md.report & full == full, md.report & with_data == with_data) {
+        (true, _) => data.clone(),
+        (false, true) => beginning(md, data),
+        (false, false) => MessageData::default(),
     };
     let pass = md.report & MQRO_PASS_DISCARD_AND_EXPIRY != 0;
+    let (user, accounting_token, identity) = identity(md, origin);
     let mut out = Md {
         version: MQMD_VERSION_2,
         report: if pass {
@@ -158,9 +181,9 @@ pub(crate) fn report(qm: &Inner, kind: Kind, md: &Md, data: &MessageData) -> Opt
             md.msg_id
         },
         reply_to_q_mgr: Name::new(&qm.config.name),
-        user_identifier: md.user_identifier,
-        accounting_token: md.accounting_token,
-        appl_identity_data: md.appl_identity_data,
+        user_identifier: user,
+        accounting_token,
+        appl_identity_data: identity,
         put_appl_type: MQAT_QMGR,
         put_appl_name: Chars::new(&qm.config.name),
         group_id: md.group_id,
@@ -174,6 +197,7 @@ pub(crate) fn report(qm: &Inner, kind: Kind, md: &Md, data: &MessageData) -> Opt
     Some(Report {
         md: out,
         data: body,
+        origin,
         to: (md.reply_to_q, md.reply_to_q_mgr),
     })
 }
@@ -189,7 +213,11 @@ impl Report {
     /// # Errors
     /// 2063 nobody has said yet who that is.
     pub(crate) fn user(&self, qm: &Inner) -> Result<Caller, Reason> {
-        qm.known_caller(&self.md.user_identifier.text())
+        let caller = qm.known_caller(&self.md.user_identifier.text(), "report")?;
+        Ok(match self.origin {
+            Origin::Reports(_) => caller,
+            Origin::Unknown | Origin::Delayed => caller.unprivileged(),
+        })
     }
 
     /// Addresses it to its own queue.
@@ -199,6 +227,10 @@ impl Report {
     pub(crate) fn routed(&self, qm: &Inner) -> Result<RoutedMessage, Reason> {
         let resolved =
             resolve(qm, &self.to.0, &self.to.1)?.map_err(|_model| Reason::OBJECT_TYPE_ERROR)?;
+        if let Target::Queue { queue, .. } = &resolved.target {
+            let user = self.md.user_identifier.text();
+            on_anothers_behalf(qm, queue, (&user, "report"))?;
+        }
         let options = MQOO_OUTPUT | MQOO_PASS_IDENTITY_CONTEXT;
         self.user(qm)?.may_open(qm, &resolved, options)?;
         let (alias, queue, md, data) = match resolved.target {
@@ -228,10 +260,10 @@ impl Report {
     /// Addresses it to the dead-letter queue, behind a header that says why.
     ///
     /// # Errors
-    /// There is no dead-letter queue, or it is not a local queue (2085), or it is too small.
+    /// There is no dead-letter queue, or it is not a local queue, or its messages are taken at their word (2085), or it is too small.
     pub(crate) fn dead_letter(&self, qm: &Inner, reason: Reason) -> Result<RoutedMessage, Reason> {
         let name = qm.catalogue.qmgr().dead_letter_q.clone();
-        let queue = qm.catalogue.local_queue(&name);
+        let queue = queue_for_others(qm, &name);
         let queue = queue.ok_or(Reason::UNKNOWN_OBJECT_NAME)?;
         let md = &self.md;
         let mut now = Md::default();
@@ -261,7 +293,8 @@ impl Report {
             expiry: MQEI_UNLIMITED,
             ..md.clone()
         };
-        routed(qm, queue, outer, self.data.behind(&head))
+        let dead = routed(qm, queue, outer, self.data.behind(&head))?;
+        Ok(dead.with_origin(self.origin))
     }
 }
 
@@ -288,13 +321,13 @@ fn routed(
 /// The COA report of a message that is being put on its destination queue.
 pub(crate) fn arrival(
     qm: &Inner,
-    md: &Md,
+    (md, origin): (&Md, Origin),
     data: &(impl Clone + Into<MessageData>),
 ) -> Option<Report> {
     if md.report & MQRO_COA == 0 {
         return None;
     }
-    report(qm, Kind::Arrival, md, &data.clone().into())
+    report(qm, Kind::Arrival, (md, origin), &data.clone().into())
 }
 
 /// The COD report of a message that was got. It is rare, so a get keeps no room for it.
@@ -302,7 +335,8 @@ pub(crate) fn delivery(qm: &Inner, message: &Message) -> Option<Box<Report>> {
     if message.md.report & MQRO_COD == 0 {
         return None;
     }
-    report(qm, Kind::Delivery, &message.md, &message.data).map(Box::new)
+    let of = (&message.md, message.origin);
+    report(qm, Kind::Delivery, of, &message.data).map(Box::new)
 }
 
 /// Says to the operator that a report was discarded.

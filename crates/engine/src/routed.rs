@@ -15,8 +15,9 @@ use posthaste_recovery_log::{Appended, Class, LogError, Lsn};
 
 use crate::bodies::seal_record;
 use crate::manager::Inner;
-use crate::message::Message;
+use crate::message::{Beside, Message};
 use crate::message_data::MessageData;
+use crate::origin::{Origin, asks_for_report};
 use crate::queue::Queue;
 use crate::queue::uncommitted::Uncommitted;
 use crate::record::{self, Body, PublishHead};
@@ -45,14 +46,25 @@ impl RoutedMessage {
         data: MessageData,
         expires: i64,
     ) -> RoutedMessage {
+        let origin = Origin::of(&md);
         let message = Arc::new(Message {
             md,
             data,
+            origin,
             seq: 0,
             expires,
             lsn: Lsn(0),
         });
         RoutedMessage { queue, message }
+    }
+
+    /// The same, of this origin. Of one that asks for no report it is not kept by whose authority they would be put.
+    pub(crate) fn with_origin(mut self, origin: Origin) -> RoutedMessage {
+        let message = Arc::make_mut(&mut self.message);
+        if origin == Origin::Delayed || asks_for_report(&message.md) {
+            message.origin = origin;
+        }
+        self
     }
 
     pub(crate) fn persistent(&self) -> bool {
@@ -209,10 +221,10 @@ pub(crate) fn append_put(
     appended.map_err(|error| refused(qm, bytes, error))
 }
 
-/// The descriptor of a message, and how many bytes of properties are in front of its data.
-fn described(routed: &RoutedMessage) -> (&Md, usize) {
+/// The descriptor of a message, and what stands with it.
+fn described(routed: &RoutedMessage) -> (&Md, Beside) {
     let message = &routed.message;
-    (&message.md, message.data.properties().len())
+    (&message.md, message.beside())
 }
 
 /// Why a record of so many bytes was not appended: one that would not fit into an empty log is not waited for.

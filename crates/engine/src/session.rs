@@ -135,6 +135,8 @@ pub(crate) struct SessionInner {
     pub(crate) publishes_for: Option<AtomicU64>,
     /// A put in its unit of work was refused because it would not fit into an empty log.
     pub(crate) never_fits: AtomicBool,
+    /// What the queue manager itself has got last was put by it, for later (see `delayed`).
+    pub(crate) got_delayed: AtomicBool,
     busy: AtomicBool,
     life: AtomicU8,
     pub(crate) state: Mutex<SessionState>,
@@ -202,6 +204,7 @@ impl SessionInner {
             is_checked,
             publishes_for: None,
             never_fits: AtomicBool::new(false),
+            got_delayed: AtomicBool::new(false),
             busy: AtomicBool::new(false),
             life: AtomicU8::new(CONNECTED),
             state: Mutex::new(SessionState::default()),

@@ -9,6 +9,7 @@
 //!   that is opened later, or the definition of the queue changes, the conditions are looked at
 //!   again.
 //! * Which queues an initiation queue serves is kept, so that opening a queue looks at no others.
+//! * No trigger message goes to a queue whose messages are taken at their word.
 //! * A trigger message is not itself a trigger event, so that queues cannot trigger in a circle.
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Chars, Tm};
 
+use crate::at_their_word::queue_for_others;
 use crate::manager::Inner;
 use crate::queue::attributes::Trigger;
 use crate::queue::{Queue, QueueState};
@@ -82,7 +84,7 @@ fn claim(qm: &Inner, state: &mut QueueState, now: i64) -> Option<Event> {
     {
         return None;
     }
-    let initiation = qm.catalogue.local_queue(&trigger.initiation_q)?;
+    let initiation = queue_for_others(qm, &trigger.initiation_q)?;
     if !served(&initiation) {
         return None;
     }

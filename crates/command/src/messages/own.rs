@@ -535,8 +535,8 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2215W",
         "A delayed message on queue {0} could not be delivered: {1}.",
-        "When its delay was over it could be put neither where it was to go nor on the dead-letter queue. It stays on this queue and is tried again every minute.",
-        "Look the reason code up; define a dead-letter queue (ALTER QMGR DEADQ) that has room and allows puts.",
+        "When its delay was over it could be put neither where it was to go nor on the dead-letter queue. It stays on this queue and is tried again every minute. 2035 says that the queue manager has not put it there: somebody else has, whom it does not believe.",
+        "Look the reason code up; define a dead-letter queue (ALTER QMGR DEADQ) that has room and allows puts. With 2035 browse the queue, find out who may put there, and remove the message.",
     ),
     message(
         "AMQ2216W",

@@ -45,11 +45,6 @@ pub(crate) fn is_own_store(queue: &str) -> bool {
 /// The queue that requests to the command server come on.
 pub const COMMAND_QUEUE: &str = "SYSTEM.ADMIN.COMMAND.QUEUE";
 
-/// Whether messages on a queue are taken at their word about who they are from.
-pub(crate) fn is_taken_at_its_word(queue: &str) -> bool {
-    queue == COMMAND_QUEUE || is_own_store(queue)
-}
-
 /// Queues for events that queue managers of earlier releases do not have.
 pub(crate) const LATER_EVENT_QUEUES: [&str; 2] =
     ["SYSTEM.ADMIN.CONFIG.EVENT", "SYSTEM.ADMIN.COMMAND.EVENT"];

@@ -50,9 +50,7 @@ pub use authorities::numbers as authority_numbers;
 pub use change::{ChangeError, ChlAuthError};
 pub(crate) use change::{Defined, May};
 pub use defaults::COMMAND_QUEUE;
-pub(crate) use defaults::{
-    DELAY_QUEUE, RETAINED_QUEUE, is_own_store, is_taken_at_its_word, system_objects,
-};
+pub(crate) use defaults::{DELAY_QUEUE, RETAINED_QUEUE, is_own_store, system_objects};
 pub use holders::{Held, HeldBy, Holder};
 pub use restore::Restored;
 pub(crate) use restore::add_missing;

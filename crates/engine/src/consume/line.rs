@@ -299,6 +299,7 @@ mod tests {
         Message {
             md,
             data: Default::default(),
+            origin: Default::default(),
             seq: 1,
             expires: 0,
             lsn: Lsn(0),

@@ -1,9 +1,11 @@
 //! The header of a message on the staging queue: when it is due, and where and as what it is to be put then.
 //!
-//! Layout, little-endian: `PHDL`; version 2; bytes of the header; when it is due and when it expires (0: never), in
+//! Layout, little-endian: `PHDL`; version 3; bytes of the header; when it is due and when it expires (0: never), in
 //! microseconds since 1970, 8 bytes each; options of the put; publication level; queue and queue manager, 48 bytes each;
-//! bytes of the topic string; the number of the connection that put it, 8 bytes, which version 1 lacks; the message
-//! descriptor, version 2; the topic string. The message's data follow.
+//! bytes of the topic string; the number of the connection that put it, 8 bytes, which version 1 lacks; what version 2 lacks too: the
+//! queue here on which the message would have landed when it was put, 48 bytes, blank for one elsewhere, 1 if authorities were asked
+//! for (4), bytes of the user (4); the message descriptor, version 2; the topic string; the user who put it. The message's data
+//! follow.
 
 use posthaste_mqi::constants::MQMD_VERSION_2;
 use posthaste_mqi::{ByteOrder, Chars, Md, Name, PointerSize};
@@ -11,12 +13,14 @@ use posthaste_mqi::{ByteOrder, Chars, Md, Name, PointerSize};
 /// The format of what is on the staging queue.
 pub(crate) const FORMAT: &str = "PHDELAY";
 const EYE_CATCHER: &[u8; 4] = b"PHDL";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Bytes before the message descriptor, and of that.
-const FIXED: usize = 144;
+const FIXED: usize = 200;
 const DESCRIPTOR: usize = 364;
+/// Bytes of a user's name at most; beyond them he is nobody.
+pub(crate) const LONGEST_USER: usize = 1024;
 /// Bytes of the longest header: that of a topic string as long as one may be.
-pub(crate) const LONGEST: usize = FIXED + DESCRIPTOR + 10_240;
+pub(crate) const LONGEST: usize = FIXED + DESCRIPTOR + 10_240 + LONGEST_USER;
 
 /// Where a delayed message is to be put.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +44,12 @@ pub(crate) struct Header {
     /// The number of the connection that put it, as no other has had it in any run; 0: nobody knows.
     pub(crate) publisher: u64,
     pub(crate) to: Place,
+    /// The queue here on which it would have landed when it was put; blank: none.
+    pub(crate) landing: Name,
+    /// By whose authority; none: nobody asks.
+    pub(crate) putter: Option<String>,
+    /// An earlier release has put it, of which there is no word about the two.
+    pub(crate) earlier: bool,
     /// The message's own descriptor, complete.
     pub(crate) md: Md,
 }
@@ -64,7 +74,8 @@ impl Header {
             Place::Queue(queue, manager) => (*queue, *manager, ""),
             Place::Topic(string) => (Name::default(), Name::default(), string.as_str()),
         };
-        let length = FIXED + DESCRIPTOR + topic.len();
+        let user = self.putter.as_deref().unwrap_or_default();
+        let length = FIXED + DESCRIPTOR + topic.len() + user.len();
         let mut out = Vec::with_capacity(length);
         out.extend_from_slice(EYE_CATCHER);
         out.extend_from_slice(&VERSION.to_le_bytes());
@@ -77,27 +88,44 @@ impl Header {
         out.extend_from_slice(manager.as_bytes());
         out.extend_from_slice(&(topic.len() as u32).to_le_bytes());
         out.extend_from_slice(&self.publisher.to_le_bytes());
+        out.extend_from_slice(self.landing.as_bytes());
+        out.extend_from_slice(&u32::from(self.putter.is_some()).to_le_bytes());
+        out.extend_from_slice(&(user.len() as u32).to_le_bytes());
         let md = Md {
             version: MQMD_VERSION_2,
             ..self.md.clone()
         };
         md.encode(&mut out, ByteOrder::Little, PointerSize::Four);
         out.extend_from_slice(topic.as_bytes());
+        out.extend_from_slice(user.as_bytes());
         out
     }
 
     /// Reads it from the beginning of a message, and says how long it is; none: there is no such header.
     pub(crate) fn decode(data: &[u8]) -> Option<(Header, usize)> {
         let version = version(data)?;
-        let fixed = if version == 1 { FIXED - 8 } else { FIXED };
+        let fixed = match version {
+            1 => FIXED - 64,
+            2 => FIXED - 56,
+            _ => FIXED,
+        };
         let length = usize::try_from(u32::from_le_bytes(field(data, 8)?)).ok()?;
         let topic = usize::try_from(u32::from_le_bytes(field(data, 132)?)).ok()?;
-        if length != fixed + DESCRIPTOR + topic || length > data.len() {
+        let earlier = version < 3;
+        let word = |at: usize| field(data, at).map(u32::from_le_bytes);
+        let (landing, checked, user) = match earlier {
+            true => (Name::default(), 0, 0),
+            false => (name(data, 144)?, word(192)?, word(196)? as usize),
+        };
+        let user_at = fixed.checked_add(DESCRIPTOR)?.checked_add(topic)?;
+        if Some(length) != user_at.checked_add(user) || length > data.len() {
             return None;
         }
         let md = data.get(fixed..fixed + DESCRIPTOR)?;
         let (md, _) = Md::decode(md, ByteOrder::Little, PointerSize::Four).ok()?;
-        let topic = String::from_utf8(data.get(fixed + DESCRIPTOR..length)?.to_vec()).ok()?;
+        let text = |from: usize, to: usize| String::from_utf8(data.get(from..to)?.to_vec()).ok();
+        let topic = text(fixed + DESCRIPTOR, user_at)?;
+        let user = text(user_at, length)?;
         let header = Header {
             due: i64::from_le_bytes(field(data, 12)?),
             expires: i64::from_le_bytes(field(data, 20)?),
@@ -111,6 +139,9 @@ impl Header {
                 true => Place::Queue(name(data, 36)?, name(data, 84)?),
                 false => Place::Topic(topic),
             },
+            landing,
+            putter: (checked == 1).then_some(user),
+            earlier,
             md,
         };
         Some((header, length))
@@ -135,6 +166,9 @@ mod tests {
             pub_level: 9,
             publisher: 7 << 40 | 5,
             to,
+            landing: Name::new("BASE"),
+            putter: Some("alice".to_owned()),
+            earlier: false,
             md: Md {
                 version: MQMD_VERSION_2,
                 msg_id: [7; 24],
@@ -160,25 +194,35 @@ mod tests {
     }
 
     #[test]
-    fn one_of_version_1_says_nothing_of_its_connection() {
-        let topic = header(Place::Topic("a/b".to_owned()));
-        let mut data = topic.encode();
-        data.drain(136..144);
-        data[4] = 1;
-        let length = data.len();
-        data[8..12].copy_from_slice(&(length as u32).to_le_bytes());
-        let read = Header {
-            publisher: 0,
-            ..topic
+    fn those_of_earlier_versions_say_less() {
+        let topic = Header {
+            putter: None,
+            ..header(Place::Topic("a/b".to_owned()))
         };
-        assert_eq!(Header::due_of(&data), Some(read.due));
-        assert_eq!(Header::decode(&data), Some((read, length)));
+        for (version, publisher) in [(2, topic.publisher), (1, 0)] {
+            let mut data = topic.encode();
+            data.drain(144..200);
+            if version == 1 {
+                data.drain(136..144);
+            }
+            data[4] = version;
+            let length = data.len();
+            data[8..12].copy_from_slice(&(length as u32).to_le_bytes());
+            let read = Header {
+                publisher,
+                landing: Name::default(),
+                earlier: true,
+                ..topic.clone()
+            };
+            assert_eq!(Header::due_of(&data), Some(read.due));
+            assert_eq!(Header::decode(&data), Some((read, length)));
+        }
     }
 
     #[test]
     fn what_is_no_header_is_none() {
         let mut data = header(Place::Topic("t".to_owned())).encode();
-        data[4] = 3;
+        data[4] = 4;
         assert_eq!(Header::decode(&data), None, "another version");
         data[0] = b'X';
         assert_eq!(Header::due_of(&data), None);

@@ -5,6 +5,11 @@
 //! * A message leaves the staging queue in the unit of work that puts it on its queue, publishes it, or puts it on the
 //!   dead-letter queue: after a crash it is at one end or the other, once.
 //! * What cannot be put, and not on the dead-letter queue either, stays on the staging queue and is tried again.
+//! * A message is believed what its header says if the queue manager has put it on the staging queue, which no application can write
+//!   into it (`origin.rs`). Of what an earlier release has put nobody knows: it goes where it says, but not to a queue whose messages
+//!   are taken at their word, and no report is made on it. Anything else stays where it is (AMQ2215W, 2035).
+//! * Where it lands may have changed since it was put, by aliases and queue manager aliases: then whoever has put it is asked about anew,
+//!   and it does not get to a queue whose messages are taken at their word.
 //! * While nothing is delayed there is no connection for it, and nobody looks.
 
 pub(crate) mod header;
@@ -17,17 +22,22 @@ use posthaste_env::sync::atomic::Ordering;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, LONGEST_MESSAGE, Md, Name, Od, Pmo, Reason};
 
+use crate::at_their_word::{on_anothers_behalf, speaks_for_itself};
 use crate::catalogue::DELAY_QUEUE;
 use crate::consume::selection::{seq_of, token_of};
+use crate::handles::Target;
 use crate::maintain::Watched;
 use crate::manager::Inner;
 use crate::mark::{Mark, mark};
+use crate::origin::Origin;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue_manager::QueueManager;
 use crate::report::{self, Kind, Report};
+use crate::resolution::Resolved;
 use crate::session::Session;
 use crate::signal::either;
+use crate::verbs::put_delayed::landing;
 use crate::verbs::{Done, send};
 use header::{Header, Place};
 use known::LONGEST_WAIT;
@@ -236,10 +246,19 @@ impl Delivering {
             Err(Reason::NO_MSG_AVAILABLE) => return Ok(Became::Held),
             Err(reason) => return Err(reason),
         };
-        let Some((header, length)) = Header::decode(&data) else {
+        let Some((mut header, length)) = Header::decode(&data) else {
             self.session.backout().await?;
             return Ok(Became::Done);
         };
+        let is_own = self.session.inner().got_delayed.load(Ordering::Relaxed);
+        match (is_own, header.earlier) {
+            (true, false) => {}
+            (false, true) => header.md.report = MQRO_NONE,
+            _ => {
+                self.session.backout().await?;
+                return Ok(Became::Stays(Reason::NOT_AUTHORIZED));
+            }
+        }
         let data = data.slice(length..);
         if planted(Bug::MoveInTwo) {
             self.session.commit().await?;
@@ -272,7 +291,8 @@ impl Delivering {
         header: Header,
         data: Bytes,
     ) -> Result<Became, Reason> {
-        let report = report::report(inner, Kind::Expiration, &header.md, &data.into());
+        let of = (&header.md, Origin::of(&header.md));
+        let report = report::report(inner, Kind::Expiration, of, &data.into());
         if let (Place::Queue(..), Some(report)) = (&header.to, report) {
             send::send_report(self.session.inner(), &report, true).await;
         }
@@ -334,10 +354,20 @@ impl Delivering {
         }
         let never_fits = &self.session.inner().never_fits;
         never_fits.store(false, Ordering::Relaxed);
-        self.session
-            .put1(&mut od, &mut md, &mut pmo, data)
-            .await
-            .map(drop)
+        let unknown = Err(Reason::SECURITY_ERROR);
+        let may_land = |resolved: &Resolved| may_land(inner, header, resolved);
+        let put = self
+            .session
+            .put1_for(&mut od, &mut md, &mut pmo, data.clone(), may_land);
+        let put = put.await.map(drop);
+        let Some(user) = header.putter.as_ref().filter(|_| put == unknown) else {
+            return put;
+        };
+        inner.look_up(user).await;
+        let put = self
+            .session
+            .put1_for(&mut od, &mut md, &mut pmo, data, may_land);
+        put.await.map(drop)
     }
 
     /// It cannot be put for `reason`: puts it on the dead-letter queue, unless it asks to be discarded, and the report for
@@ -354,12 +384,19 @@ impl Delivering {
             Place::Queue(queue, manager) => (queue, manager),
             Place::Topic(string) => (Name::new(&string), Name::default()),
         };
+        let origin = Origin::of(&header.md);
         let failed = Report {
             md: header.md,
             data: data.into(),
+            origin,
             to,
         };
-        let exception = report::report(inner, Kind::Exception(reason.0), &failed.md, &failed.data);
+        let exception = report::report(
+            inner,
+            Kind::Exception(reason.0),
+            (&failed.md, origin),
+            &failed.data,
+        );
         if failed.md.report & MQRO_DISCARD_MSG == 0 {
             let dead = failed.dead_letter(inner, reason).map_err(|why| match why {
                 // There is none: the operator is told what the matter is with where it was to go.
@@ -375,6 +412,45 @@ impl Delivering {
     }
 }
 
+/// Whether a message may be put now where its way leads: there it would have landed when it was put, or it still may.
+///
+/// # Errors
+/// 2035 it may not; 2063 nobody has said yet who put it.
+fn may_land(qm: &Inner, header: &Header, resolved: &Resolved) -> Result<(), Reason> {
+    let lands = landing(&resolved.target);
+    let is_unchanged = match &resolved.target {
+        Target::Topic(_) => true,
+        // It may be one of these by now.
+        Target::Queue { queue, .. } if speaks_for_itself(queue) => false,
+        _ => !header.earlier && lands == header.landing,
+    };
+    if is_unchanged {
+        return Ok(());
+    }
+    let named = header.md.user_identifier.text();
+    let user = header.putter.as_deref().unwrap_or(&named);
+    if let Target::Queue { queue, .. } = &resolved.target {
+        on_anothers_behalf(qm, queue, (user, DELAYED))?;
+    }
+    // As long as an earlier release has been content with: but for what it had not asked.
+    let asked = match header.earlier {
+        true => resolved.target.by_manager().is_some(),
+        false => header.putter.is_some(),
+    };
+    if !asked {
+        return Ok(());
+    }
+    let caller = qm.known_caller(user, DELAYED)?;
+    let caller = match header.earlier {
+        true => caller.unprivileged(),
+        false => caller,
+    };
+    caller.may_open(qm, resolved, MQOO_OUTPUT).map(drop)
+}
+
+/// What the put of a message that is due is called where its putter may not put it any more.
+const DELAYED: &str = "delayed put";
+
 /// A put failed for a reason that is not about the message or where it goes.
 fn is_passing(reason: Reason) -> bool {
     [
@@ -384,6 +460,7 @@ fn is_passing(reason: Reason) -> bool {
         Reason::Q_MGR_STOPPING,
         Reason::Q_SPACE_NOT_AVAILABLE,
         Reason::RESOURCE_PROBLEM,
+        Reason::SECURITY_ERROR,
     ]
     .contains(&reason)
 }

@@ -390,6 +390,7 @@ mod tests {
             let message = Message {
                 md: Default::default(),
                 data: Default::default(),
+                origin: Default::default(),
                 seq,
                 expires: 0,
                 lsn: Lsn(0),

@@ -27,11 +27,14 @@ pub(crate) const UNITS: u32 = 4;
 
 /// 2: definitions with LSNs, queue numbers of 64 bits, message numbers in the anchor. 3: gets with backout counts. 4:
 /// saved chunks with checksums. 5: units of work in doubt. 6: what they have put by its place. 8: messages with
-/// properties in front of their data.
-const FORMAT: u32 = 8;
+/// properties in front of their data. 10: messages with their origins.
+const FORMAT: u32 = 10;
 /// The same with the bodies of messages sealed. A release that cannot open them refuses the number.
-const SEALED: u32 = 9;
-/// What is read too: as the two, but no message has such properties. A start leaves an anchor of the formats above.
+const SEALED: u32 = 11;
+/// What is read too: as the two, but of no message is an origin known. A start leaves an anchor of the formats above.
+const WITHOUT_ORIGINS: u32 = 8;
+const SEALED_WITHOUT_ORIGINS: u32 = 9;
+/// And no message has properties in front of its data.
 const WITHOUT_PROPERTIES: u32 = 6;
 const SEALED_WITHOUT_PROPERTIES: u32 = 7;
 /// Stands for a chunk that has nothing saved.
@@ -219,8 +222,8 @@ fn format(sealed: bool) -> u32 {
 /// Whether it is that of sealed bodies.
 fn read_format(what: &str, found: Option<u32>) -> Result<bool, StartError> {
     match found {
-        Some(FORMAT | WITHOUT_PROPERTIES) => Ok(false),
-        Some(SEALED | SEALED_WITHOUT_PROPERTIES) => Ok(true),
+        Some(FORMAT | WITHOUT_ORIGINS | WITHOUT_PROPERTIES) => Ok(false),
+        Some(SEALED | SEALED_WITHOUT_ORIGINS | SEALED_WITHOUT_PROPERTIES) => Ok(true),
         found => Err(StartError::Store(StoreError::Version {
             file: what.to_owned(),
             found: found.unwrap_or(0),
@@ -251,10 +254,12 @@ mod tests {
             let anchor = Anchor { sealed, ..anchor };
             assert_eq!(Anchor::decode(&anchor.encode()).unwrap(), anchor);
             let mut bytes = anchor.encode();
-            assert_eq!(bytes[0], if sealed { 9 } else { 8 });
+            assert_eq!(bytes[0], if sealed { 11 } else { 10 });
             // Those of releases before, which had the same fields.
-            bytes[0] -= 2;
-            assert_eq!(Anchor::decode(&bytes).unwrap(), anchor);
+            for _ in 0..2 {
+                bytes[0] -= 2;
+                assert_eq!(Anchor::decode(&bytes).unwrap(), anchor);
+            }
         }
         let header = Header {
             begin: Lsn(4096),

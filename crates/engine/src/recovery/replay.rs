@@ -15,6 +15,7 @@ use crate::catalogue::{Catalogue, RETAINED_QUEUE, Runtime, Stored};
 use crate::mark::{self, Mark, mark};
 use crate::message::Message;
 use crate::message_data::MessageData;
+use crate::origin::Origin;
 use crate::plant::{Bug, planted};
 use crate::queue::Queue;
 use crate::queue::index::{NewSlot, SlotId};
@@ -149,12 +150,13 @@ impl<'a> Replay<'a> {
                 seq,
                 expires,
                 md,
-                properties,
+                beside,
                 data,
             } => {
-                let data = MessageData::from(Bytes::copy_from_slice(data)).restored(properties);
+                let data =
+                    MessageData::from(Bytes::copy_from_slice(data)).restored(beside.properties);
                 let data = data.ok_or_else(|| nonsense("properties"))?;
-                let message = || message(start, seq, expires, *md, data);
+                let message = || message(start, (seq, expires), (*md, beside.origin), data);
                 self.redo_put(uow, queue, seq, message);
             }
             Record::Publish(publication) => self.redo_publication(start, publication)?,
@@ -246,9 +248,9 @@ impl<'a> Replay<'a> {
             destinations.truncate(destinations.len() / 2);
         }
         for to in destinations {
-            let data = bodies[to.body].clone().restored(to.properties);
+            let data = bodies[to.body].clone().restored(to.beside.properties);
             let data = data.ok_or_else(|| nonsense("properties"))?;
-            let message = || message(start, to.seq, to.expires, to.md, data);
+            let message = || message(start, (to.seq, to.expires), (to.md, to.beside.origin), data);
             self.redo_put(uow, to.queue, to.seq, message);
         }
         Ok(())
@@ -505,10 +507,16 @@ impl<'a> Replay<'a> {
     }
 }
 
-fn message(start: Lsn, seq: u64, expires: i64, md: Md, data: MessageData) -> Arc<Message> {
+fn message(
+    start: Lsn,
+    (seq, expires): (u64, i64),
+    (md, origin): (Md, Origin),
+    data: MessageData,
+) -> Arc<Message> {
     Arc::new(Message {
         md,
         data,
+        origin,
         seq,
         expires,
         lsn: start,

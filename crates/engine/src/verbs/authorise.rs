@@ -2,8 +2,10 @@
 //!
 //! Invariants: an object is checked by the name that it is opened by (that of an alias, not of its target), before
 //! anything is made or counted; a queue that is transmitted from can be opened for output, by its own name or by an alias,
-//! only by who may set all context; whoever opens a model queue needs to display it besides; who names another user has that one's
-//! authorities on objects, and its own as to contexts.
+//! only by who may set all context; whoever opens a queue whose messages are taken at their word (`at_their_word.rs`) by an alias
+//! needs context rights on it too, for who makes an alias has all of them there; whoever opens a model queue needs to display it
+//! besides; who names another user has that one's authorities on objects, and its own as to contexts, but for what the queue
+//! manager puts for him where messages are taken at their word.
 
 use std::sync::Arc;
 
@@ -12,11 +14,13 @@ use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Od, Reason, Sd};
 
+use crate::at_their_word::{is_taken_at_its_word, speaks_for_itself};
 use crate::authority_service::Authorised;
 use crate::authorization::{Asking, Caller};
-use crate::catalogue::{Definition, is_own_store};
+use crate::catalogue::Definition;
 use crate::handles::{Handle, Target};
 use crate::manager::Inner;
+use crate::queue::Queue;
 use crate::resolution::Resolved;
 use crate::session::SessionInner;
 
@@ -27,6 +31,14 @@ const PUT: Authorities = Authorities::of(&[Authority::Put]);
 /// What a queue must grant whose messages a subscription hands out.
 const DESTINATION: Authorities =
     Authorities::of(&[Authority::Put, Authority::Get, Authority::Browse]);
+
+/// Options of an open that say whose a message is that is put.
+const CONTEXTS: i32 = MQOO_PASS_IDENTITY_CONTEXT
+    | MQOO_PASS_ALL_CONTEXT
+    | MQOO_SET_IDENTITY_CONTEXT
+    | MQOO_SET_ALL_CONTEXT;
+/// Options of an open that puts.
+const PUTS: i32 = MQOO_OUTPUT | CONTEXTS;
 
 /// A call of the MQ Interface by its name, and its options.
 type Call = (&'static str, i32);
@@ -70,15 +82,18 @@ pub(super) fn put1_options(options: i32) -> i32 {
     asked.fold(MQOO_OUTPUT, |all, (_, option)| all | option)
 }
 
-/// Whether what is put there goes elsewhere and says by itself in whose name: on a transmission queue, opened by its own name or by
-/// an alias and not for a queue elsewhere, or on a queue of the queue manager's own.
-fn speaks_for_itself(target: &Target) -> bool {
+/// The queue on which what is put lands, if messages there are taken at their word: not a transmission queue to which a queue
+/// elsewhere leads.
+fn taken_at_its_word(target: &Target) -> Option<&Queue> {
     match target {
-        Target::Queue { queue, .. } => {
-            is_own_store(&queue.name.text()) || queue.attributes().transmission
-        }
-        _ => false,
+        Target::Queue { queue, .. } => is_taken_at_its_word(queue).then_some(queue),
+        _ => None,
     }
+}
+
+/// Whether what is put there says by itself where it goes and in whose name.
+fn goes_where_it_says(target: &Target) -> bool {
+    taken_at_its_word(target).is_some_and(speaks_for_itself)
 }
 
 impl Caller {
@@ -127,11 +142,48 @@ impl Caller {
                 }
                 self.check_topic(qm, &topic.string, &[needs])
             }
-            _ if options & MQOO_OUTPUT != 0 && speaks_for_itself(&resolved.target) => {
-                let needs = needs(options & !MQOO_OUTPUT | MQOO_SET_ALL_CONTEXT, false);
-                self.check_definition(qm, opened, needs)
-            }
-            _ => self.check_definition(qm, opened, needs(options, false)),
+            target => match taken_at_its_word(target) {
+                Some(queue) if options & PUTS != 0 => {
+                    self.who_causes_it()
+                        .may_put_at_its_word(qm, (opened, queue), options)
+                }
+                _ => self.check_definition(qm, opened, needs(options, false)),
+            },
+        }
+    }
+
+    /// The same of a queue whose messages are taken at their word, for output or with context rights.
+    ///
+    /// # Errors
+    /// 2035.
+    fn may_put_at_its_word(
+        &self,
+        qm: &Inner,
+        (opened, queue): (&Definition, &Queue),
+        options: i32,
+    ) -> Result<Authorised, Reason> {
+        let asked = match options & MQOO_OUTPUT != 0 && speaks_for_itself(queue) {
+            true => options & !MQOO_OUTPUT | MQOO_SET_ALL_CONTEXT,
+            false => options,
+        };
+        let authorised = self.check_definition(qm, opened, needs(asked, false))?;
+        let name = queue.name.text();
+        if opened.name() == name {
+            return Ok(authorised);
+        }
+        self.check(
+            qm,
+            ObjectType::Queue,
+            &name,
+            needs(options & CONTEXTS, false),
+        )
+    }
+
+    /// Who has to be allowed what the queue manager puts for him by itself, which nobody checks: all of it is his doing.
+    fn who_causes_it(&self) -> &Caller {
+        match self {
+            Caller::Alternate { named, own } if matches!(**own, Caller::Unchecked) => named,
+            same => same,
         }
     }
 
@@ -185,7 +237,7 @@ impl Caller {
         sd: &Sd,
     ) -> Result<Authorised, Reason> {
         // As to open it for output.
-        let mut needs = match speaks_for_itself(&handle.target) {
+        let mut needs = match goes_where_it_says(&handle.target) {
             true => Authority::SetAll.into(),
             false => PUT,
         };

@@ -261,7 +261,7 @@ impl Distribution {
                 Ok(place) => {
                     // Those that are sent it have the arrivals.
                     let report = match copy.retains {
-                        None => report::arrival(qm, &routed.message.md, &routed.message.data),
+                        None => arrival(qm, &routed.message),
                         Some(_) => None,
                     };
                     if let Some(report) = report {
@@ -309,7 +309,7 @@ impl Distribution {
     fn users_of_reports(&self, qm: &Inner) -> BTreeSet<String> {
         let copies = self.copies.iter().filter(|copy| copy.retains.is_none());
         let messages = copies.filter_map(|copy| Some(&copy.routed.as_ref()?.message));
-        let reports = messages.filter_map(|it| report::arrival(qm, &it.md, &it.data));
+        let reports = messages.filter_map(|message| arrival(qm, message));
         reports
             .map(|report| report.md.user_identifier.text().into_owned())
             .collect()
@@ -332,6 +332,11 @@ impl Distribution {
     }
 }
 
+/// The report on the arrival of a copy.
+fn arrival(qm: &Inner, message: &Message) -> Option<Report> {
+    report::arrival(qm, (&message.md, message.origin), &message.data)
+}
+
 /// A place on the dead-letter queue, for a copy that finds none on its own.
 fn dead_letter(
     qm: &Arc<Inner>,
@@ -342,6 +347,7 @@ fn dead_letter(
     let undelivered = Report {
         md: routed.message.md.clone(),
         data: routed.message.data.clone(),
+        origin: routed.message.origin,
         to,
     };
     let dead = undelivered.dead_letter(qm, reason).ok()?;

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use posthaste_env::sync::atomic::Ordering;
 use posthaste_env::{Nanos, Sleep, Timer};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Reason};
@@ -31,6 +32,7 @@ use crate::handles::Target;
 use crate::manager::Inner;
 use crate::message::Message;
 use crate::meter::Count;
+use crate::origin::Origin;
 use crate::plant::{Bug, planted};
 use crate::queue::judged::Judged;
 use crate::queue::marks::{Marking, lapse_of};
@@ -803,6 +805,7 @@ impl SessionInner {
                 )
             }
         };
+        self.note_origin(&message);
         let mut done = deliver(qm, &request, (&message, count), warning, md, gmo);
         let consumed = done.warning != Reason::TRUNCATED_MSG_FAILED;
         if consumed {
@@ -829,6 +832,14 @@ impl SessionInner {
 }
 
 impl SessionInner {
+    /// The queue manager itself has got this message, or is shown it: it may want to know whose it is.
+    fn note_origin(&self, message: &Message) {
+        if self.publishes_for.is_some() {
+            let is_delayed = message.origin == Origin::Delayed;
+            self.got_delayed.store(is_delayed, Ordering::Relaxed);
+        }
+    }
+
     /// Drops a get as soon as its connection quiesces, wherever the get is: a planted bug.
     async fn dropped_at_quiesce(&self, get: impl Future<Output = Verb<Got>>) -> Verb<Got> {
         let mut get = std::pin::pin!(get);

@@ -26,7 +26,7 @@ mod property_control;
 mod publish;
 mod put;
 mod put1;
-mod put_delayed;
+pub(crate) mod put_delayed;
 pub(crate) mod release;
 pub(crate) mod reserve;
 pub(crate) mod retained;

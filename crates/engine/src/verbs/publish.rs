@@ -21,18 +21,20 @@ use posthaste_recovery_log::Lsn;
 use super::descriptor::check_md;
 use super::distribute::{self, Copy, Distribution};
 use super::{Done, Verb, mde};
+use crate::at_their_word::on_anothers_behalf;
 use crate::authority_service::Authorised;
-use crate::catalogue::{Alias, is_taken_at_its_word};
+use crate::catalogue::Alias;
 use crate::consume::considered::Considered;
 use crate::handles::{OpenTopic, Target};
 use crate::manager::Inner;
 use crate::message::Message;
 use crate::message_data::MessageData;
 use crate::meter::Count;
+use crate::origin::Origin;
 use crate::queue::Queue;
 use crate::queue::retained::Retaining;
 use crate::report;
-use crate::resolution::resolve;
+use crate::resolution::{ours, resolve};
 use crate::routed::{RoutedMessage, trimmed};
 use crate::session::SessionInner;
 use crate::topics::administrative::{DeliveryRule, TopicRules};
@@ -136,28 +138,59 @@ impl Way {
     }
 }
 
+/// What a copy is called where its subscription may not send it.
+const PUBLICATION: &str = "publication";
+
+/// Looks up the users of subscriptions whose ways may lead back here by a queue manager alias, for [`way`] to know them.
+pub(super) async fn look_up_senders(qm: &Inner, subscriptions: &[Arc<Subscription>]) {
+    let by_manager = |of: &&Arc<Subscription>| !ours(qm, &of.destination.queue_manager);
+    let users = subscriptions.iter().filter(by_manager);
+    let users: BTreeSet<String> = users.map(|of| of.user.clone()).collect();
+    if !users.is_empty() {
+        // Rare, so it takes its room only when it happens.
+        Box::pin(qm.look_all_up(&users)).await;
+    }
+}
+
 /// Where a subscription's messages go.
 ///
-/// An alias can be made, or made to lead elsewhere, after it was decided that the subscription may send there: none leads to a queue
-/// whose messages are taken at their word, nor to one that is transmitted from.
+/// An alias, or a queue manager alias, can be made, or made to lead elsewhere, after it was decided that the subscription may send
+/// there. What it sends is by whoever publishes: no way leads to a queue whose messages are taken at their word. Where a queue manager
+/// alias leads to a queue here, which was asked about by its own name, that is asked about again.
 ///
 /// # Errors
 /// Why there is no queue that they could go to: that of an MQOPEN of its destination.
 fn way(qm: &Inner, subscription: &Subscription) -> Result<Way, Reason> {
     let destination = &subscription.destination;
+    let user = subscription.user.as_str();
+    let may_land = |queue: &Queue| on_anothers_behalf(qm, queue, (user, PUBLICATION));
     if let Some(queue) = destination.found() {
         if !queue.lock().deleted {
+            may_land(&queue)?;
             return Ok(Way::to(queue));
         }
         destination.set_found(None);
     }
     let resolved = resolve(qm, &destination.queue, &destination.queue_manager)?;
-    match resolved.map_err(|_model| Reason::Q_TYPE_ERROR)?.target {
-        Target::Queue { queue, alias, .. } => {
-            if alias.is_none() {
+    let resolved = resolved.map_err(|_model| Reason::Q_TYPE_ERROR)?;
+    if let Target::Queue {
+        queue, by_manager, ..
+    } = &resolved.target
+    {
+        may_land(queue)?;
+        if by_manager.is_some() {
+            let sender = qm.known_caller(user, PUBLICATION)?;
+            sender.may_open(qm, &resolved, MQOO_OUTPUT)?;
+        }
+    }
+    match resolved.target {
+        Target::Queue {
+            queue,
+            alias,
+            by_manager,
+        } => {
+            if alias.is_none() && by_manager.is_none() {
                 destination.set_found(Some(queue.clone()));
-            } else if is_taken_at_its_word(&queue.name.text()) || queue.attributes().transmission {
-                return Err(Reason::NOT_AUTHORIZED);
             }
             let way = Way::to(queue);
             Ok(Way { alias, ..way })
@@ -202,6 +235,7 @@ pub(super) fn address(
     let attributes = queue.attributes();
     let new_id = qm.new_msg_id(number);
     let priority = attributes.def_priority;
+    let origin = Origin::of(md);
     let mut md = descriptor(md, data, subscription, priority, new_id);
     let data = data.data.clone();
     let (md, data, form) = match remote {
@@ -223,7 +257,7 @@ pub(super) fn address(
     };
     Some(Addressed {
         form,
-        routed: RoutedMessage::sharing(queue, md, data, expires),
+        routed: RoutedMessage::sharing(queue, md, data, expires).with_origin(origin),
         subscription: subscription.clone(),
         remote: remote.is_some(),
         durable: subscription.durable,
@@ -308,6 +342,7 @@ impl SessionInner {
         let message = Message {
             md: publishing.md.clone(),
             data: publishing.data.clone(),
+            origin: Origin::Unknown,
             seq: 0,
             expires: publishing.expires,
             lsn: Lsn(0),
@@ -335,17 +370,15 @@ impl SessionInner {
         (all, durable, seen)
     }
 
-    /// All copies, those of one form beside each other; how many subscriptions have no queue; and the number of the
-    /// subscription that is made next, which was not looked at.
+    /// All copies, those of one form beside each other; and how many subscriptions have no queue.
     ///
     /// # Errors
     /// 2502 one of these has to get it.
     fn addressed(
         &self,
         publishing: &Publishing,
-        pmo: &Pmo,
-    ) -> Result<(Vec<Addressed>, usize, u64), Reason> {
-        let (subscribers, durable, seen) = self.subscribers(publishing, pmo);
+        (subscribers, durable): (&[Arc<Subscription>], &BTreeSet<SubId>),
+    ) -> Result<(Vec<Addressed>, usize), Reason> {
         let published = Form::of(&publishing.md, publishing.data.clone());
         let mut forms = Forms::new(&publishing.topic.string, published, false);
         let first = self.qm.next_seqs(subscribers.len().max(1) as u64);
@@ -367,7 +400,7 @@ impl SessionInner {
             }
         }
         copies.sort_by_key(|copy| copy.form);
-        Ok((copies, lost, seen))
+        Ok((copies, lost))
     }
 
     /// The message that is retained of it. Its MsgId, too, is zeros where each copy is to have one of its own.
@@ -413,7 +446,9 @@ impl SessionInner {
         }
         let retains = pmo.options & MQPMO_RETAIN != 0;
         let underway = retains.then(|| self.qm.topics.begin_retaining());
-        let (addressed, lost, seen) = self.addressed(&publishing, pmo)?;
+        let (subscribers, durable, seen) = self.subscribers(&publishing, pmo);
+        look_up_senders(&self.qm, &subscribers).await;
+        let (addressed, lost) = self.addressed(&publishing, (&subscribers, &durable))?;
         let rule = publishing.rule();
         let mut copies = Vec::with_capacity(addressed.len() + 1);
         let mut owners = Vec::with_capacity(addressed.len());

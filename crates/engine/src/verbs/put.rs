@@ -18,6 +18,7 @@ use crate::handles::{Handle, OpenTopic, Target, is_list};
 use crate::message::Message;
 use crate::message_data::MessageData;
 use crate::meter::Count;
+use crate::origin::Origin;
 use crate::queue::{Queue, QueueAttributes};
 use crate::report::{self, Report};
 use crate::routed::{RoutedMessage, trimmed};
@@ -346,7 +347,10 @@ impl SessionInner {
             tenths => qm.clock.now() + i64::from(tenths) * 100_000,
         };
         let (arrival, shown) = match &route.remote {
-            None => (report::arrival(qm, &md, &data).map(Box::new), None),
+            None => (
+                report::arrival(qm, (&md, Origin::of(&md)), &data).map(Box::new),
+                None,
+            ),
             Some(_) => (None, Some(Box::new(md.clone()))),
         };
         if arrival.is_some() && pmo.options & MQPMO_SYNCPOINT != 0 {

@@ -9,10 +9,11 @@ use super::lists::describes_list;
 use super::open::check_descriptor;
 use super::put::{Going, Route, check_options};
 use super::{Verb, context, mde};
+use crate::authority_service::Authorised;
 use crate::authorization::Caller;
 use crate::group::GroupPut;
 use crate::handles::Target;
-use crate::resolution::resolve;
+use crate::resolution::{Resolved, resolve};
 use crate::session::{Session, SessionInner};
 
 impl SessionInner {
@@ -35,7 +36,7 @@ impl SessionInner {
         md: &Md,
         pmo: &Pmo,
         data: Bytes,
-        caller: &Caller,
+        may_open: impl FnOnce(&Resolved, i32) -> Result<Authorised, Reason>,
     ) -> Result<Going, Reason> {
         check_options(pmo)?;
         if pmo.options & MQPMO_LOGICAL_ORDER != 0 {
@@ -51,7 +52,7 @@ impl SessionInner {
             _ => return Err(Reason::OBJECT_TYPE_ERROR),
         };
         let options = put1_options(pmo.options);
-        let authorised = caller.may_open(&self.qm, &resolved, options)?;
+        let authorised = may_open(&resolved, options)?;
         let passed = self.passed_context(pmo)?;
         let (mut changed, data) = mde::absorb(md, data)?;
         let new_id = || self.qm.new_msg_id(self.qm.next_seq());
@@ -70,6 +71,32 @@ impl SessionInner {
 }
 
 impl Session {
+    /// MQPUT1 of the queue manager itself, for somebody: `may_land` says whether it may, where it lands.
+    ///
+    /// # Errors
+    /// Those of [`Session::put1`], and of `may_land`.
+    pub(crate) async fn put1_for(
+        &self,
+        od: &mut Od,
+        md: &mut Md,
+        pmo: &mut Pmo,
+        data: Bytes,
+        may_land: impl FnOnce(&Resolved) -> Result<(), Reason>,
+    ) -> Verb<()> {
+        let session = self.inner();
+        let _call = session.enter()?;
+        let may_open = |resolved: &Resolved, options| {
+            may_land(resolved)?;
+            Caller::Unchecked.may_open(&session.qm, resolved, options)
+        };
+        let begun = session.begin_put1(od, md, pmo, data, may_open);
+        let failed = |reason: &Reason| session.put1_ended(od, md, pmo, &Err(*reason));
+        let begun = begun.inspect_err(failed)?;
+        let put = session.finish_put(begun, md, pmo).await;
+        session.put1_ended(od, md, pmo, &put);
+        put
+    }
+
     /// MQPUT1.
     ///
     /// # Errors
@@ -87,7 +114,11 @@ impl Session {
             session.put1_ended(od, md, pmo, &put);
             return put;
         }
-        let begun = caller.and_then(|caller| session.begin_put1(od, md, pmo, data, &caller));
+        let begun = caller.and_then(|caller| {
+            let may_open =
+                |resolved: &Resolved, options| caller.may_open(&session.qm, resolved, options);
+            session.begin_put1(od, md, pmo, data, may_open)
+        });
         let failed = |reason: &Reason| session.put1_ended(od, md, pmo, &Err(*reason));
         let begun = begun.inspect_err(failed)?;
         let put = session.finish_put(begun, md, pmo).await;

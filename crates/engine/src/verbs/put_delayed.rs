@@ -3,7 +3,8 @@
 //!
 //! Invariants:
 //! * The delay is in the property `mqext.Dly`, in milliseconds; it begins with the put, not with the commit.
-//! * What can be said against the put is said at the put: it is checked as if it were not delayed.
+//! * What can be said against the put is said at the put: it is checked as if it were not delayed. Where it would have landed, and by
+//!   whose authority, goes with it: by aliases it may land elsewhere when it is due.
 
 use bytes::Bytes;
 use posthaste_command::ObjectKind;
@@ -13,9 +14,10 @@ use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo, Properties, Property, Reason};
 use super::put::{Begun, Destination, Going, PUBLISHING, Prepared, check_options};
 use super::{Verb, mde};
 use crate::catalogue::Definition;
-use crate::delayed::header::{FORMAT, Header, Place};
+use crate::delayed::header::{FORMAT, Header, LONGEST_USER, Place};
 use crate::handles::Target;
 use crate::message_data::MessageData;
+use crate::origin::Origin;
 use crate::routed::{RoutedMessage, trimmed};
 use crate::session::{Session, SessionInner};
 
@@ -50,6 +52,14 @@ fn queue_of(target: &Target, opened: &Definition) -> Place {
     }
 }
 
+/// The name of the queue here that messages land on; blank: there is none, or they go elsewhere from there.
+pub(crate) fn landing(target: &Target) -> Name {
+    match target {
+        Target::Queue { queue, .. } => queue.name,
+        _ => Name::default(),
+    }
+}
+
 impl SessionInner {
     /// The part of the put before the message is on its way; none: there is no delay.
     fn begin_delayed(
@@ -72,7 +82,7 @@ impl SessionInner {
         if pmo.options & (MQPMO_LOGICAL_ORDER | MQPMO_ASYNC_RESPONSE) != 0 {
             return Err(Reason::OPTIONS_ERROR);
         }
-        let place = self.place_of(hobj)?;
+        let (place, landing) = self.place_of(hobj)?;
         let Prepared {
             to,
             passed,
@@ -90,6 +100,9 @@ impl SessionInner {
             },
             publisher: self.qm.numbers.of_connection(self.id),
             to: place,
+            landing,
+            putter: self.is_checked.then(|| self.putter()),
+            earlier: false,
             md: Md::default(),
         };
         let passed = passed.as_deref();
@@ -134,15 +147,24 @@ impl SessionInner {
             ..shown.clone()
         };
         let data = MessageData::from(trimmed(data)).behind(&header.encode());
-        Ok(RoutedMessage::sharing(queue, md, data, 0))
+        Ok(RoutedMessage::sharing(queue, md, data, 0).with_origin(Origin::Delayed))
     }
 
-    /// What the queue of a handle is found by later on.
-    fn place_of(&self, hobj: Hobj) -> Result<Place, Reason> {
+    /// The user of this connection, for a header.
+    fn putter(&self) -> String {
+        let user = &self.who.user;
+        match user.len() <= LONGEST_USER {
+            true => user.clone(),
+            false => String::new(),
+        }
+    }
+
+    /// What the queue of a handle is found by later on, and the queue here that it is now.
+    fn place_of(&self, hobj: Hobj) -> Result<(Place, Name), Reason> {
         let mut state = self.lock();
         let open = state.handles.get(hobj)?;
         open.unchanged(&self.qm.catalogue.changes)?;
-        Ok(queue_of(&open.target, &open.opened))
+        Ok((queue_of(&open.target, &open.opened), landing(&open.target)))
     }
 }
 

@@ -12,7 +12,7 @@ use posthaste_mqi::{Md, Reason};
 use posthaste_recovery_log::Lsn;
 
 use super::distribute::{Copy, Distribution, for_session};
-use super::publish::address;
+use super::publish::{address, look_up_senders};
 use crate::consume::considered::Considered;
 use crate::manager::Inner;
 use crate::mark::{Mark, mark};
@@ -63,6 +63,7 @@ fn is_selected(to: &Subscription, retained: &Message, form: &Form) -> bool {
     let published = Message {
         md,
         data: form.data.clone(),
+        origin: retained.origin,
         seq: retained.seq,
         expires: retained.expires,
         lsn: Lsn(0),
@@ -84,6 +85,7 @@ pub(crate) async fn send_retained(
     if let Some(number) = new {
         qm.retained_before(number).await?;
     }
+    look_up_senders(qm, std::slice::from_ref(to)).await;
     let (queue, topics) = qm.find_matching(&to.filter)?;
     let mut sent = 0;
     let (mut copies, mut bytes) = (Vec::new(), 0);
