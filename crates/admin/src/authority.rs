@@ -49,17 +49,6 @@ impl Needed {
     }
 }
 
-/// The topic string of a subscription as it was defined.
-fn topic_of(qm: &QueueManager, object: &str, string: &str) -> String {
-    let prefix = qm.read_object(ObjectKind::Topic, object, |attrs| {
-        attrs.text(MQCA_TOPIC_STRING).to_owned()
-    });
-    match prefix.filter(|prefix| !prefix.is_empty()) {
-        Some(prefix) => format!("{prefix}/{}", string.trim_start_matches('/')),
-        None => string.to_owned(),
-    }
-}
-
 /// A command that makes or changes a subscription.
 struct SubscriptionChange<'a> {
     given: &'a Attrs,
@@ -122,21 +111,17 @@ fn of_subscription(
             false => stated.trim().to_owned(),
         }
     };
-    let topic = |object: &str, string: &str| {
-        Needed::Topic(topic_of(qm, object, string), Authority::Subscribe.into())
-    };
-    let mut needed = vec![topic(&text(MQCA_TOPIC_NAME), &text(MQCA_TOPIC_STRING))];
+    let define = change.as_ref();
+    let define = define.and_then(|change| Some((change.given, change.define?)));
+    let mut topics = qm.topics_subscribed_to(name, define);
+    if topics.is_empty() {
+        topics.push(String::new());
+    }
+    let to_topic = |topic| Needed::Topic(topic, Authority::Subscribe.into());
+    let mut needed: Vec<Needed> = topics.into_iter().map(to_topic).collect();
     let Some(change) = &change else {
         return needed;
     };
-    if change.define.is_some()
-        && let Some(replaced) = attrs_of(name)
-    {
-        needed.push(topic(
-            replaced.text(MQCA_TOPIC_NAME),
-            replaced.text(MQCA_TOPIC_STRING),
-        ));
-    }
     let queue = text(MQCACF_DESTINATION);
     if !queue.is_empty() {
         needed.extend(to_put_on(qm, queue));

@@ -444,6 +444,43 @@ fn no_dead_letter_gets_to_a_queue_whose_messages_are_taken_at_their_word() {
     }
 }
 
+/// Slashes at the end of what a topic object says and at the beginning of TOPICSTR are levels of their own.
+#[test]
+fn a_subscription_is_checked_for_the_topic_string_that_it_gets() {
+    let (w, _) = world(false);
+    w.run(
+        "DEFINE QLOCAL(Q)\nDEFINE TOPIC(PART) TOPICSTR('a')\nDEFINE TOPIC(OPEN) TOPICSTR('a/b')
+         DEFINE TOPIC(SECRET) TOPICSTR('a//b')\nDEFINE SUB(LIKED) TOPICSTR('/b') TOPICOBJ(PART) DEST(Q)",
+    );
+    let own: &[Grant] = &[OWN, ("QMGR", "self", "DSP"), ("QUEUE", "Q", "PUT")];
+    let defined = |text: &str| command(&w, "app", text).ok;
+    for (open, secret) in [(true, false), (false, true)] {
+        let topic = if open { "OPEN" } else { "SECRET" };
+        grant(&w, &[own, &[("TOPIC", topic, "SUB")]].concat());
+        for (text, is_secret) in [
+            ("TOPICOBJ(PART) TOPICSTR('b')", false),
+            ("TOPICOBJ(PART) TOPICSTR('/b')", true),
+            ("TOPICOBJ(PART) TOPICSTR('/b/#')", true),
+            ("TOPICSTR('a//b')", true),
+            ("TOPICSTR('a/b')", false),
+            ("LIKE(LIKED) SUBUSER('app')", true),
+        ] {
+            let text = format!("DEFINE SUB(S) DEST(Q) {text}");
+            let may = if is_secret { secret } else { open };
+            assert_eq!(defined(&text), may, "{topic}: {text}");
+            if may {
+                // That is about what it was given, whatever its topic object says by now.
+                w.run("ALTER TOPIC(PART) DESCR('same')");
+                assert!(
+                    command(&w, "app", "ALTER SUB(S) USERDATA('x')").ok,
+                    "{text}"
+                );
+                w.run("DELETE SUB(S)");
+            }
+        }
+    }
+}
+
 /// The files of the recovery log.
 fn log_bytes(folder: &Path) -> Vec<u8> {
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().collect();

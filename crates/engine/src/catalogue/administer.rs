@@ -241,6 +241,29 @@ impl QueueManager {
         }
     }
 
+    /// The topic strings that a subscription of this name has, and would get from a definition with these attributes, with what LIKE
+    /// says: the very ones that [`QueueManager::define`] subscribes to.
+    pub fn topics_subscribed_to(
+        &self,
+        name: &str,
+        define: Option<(&Attrs, Option<&str>)>,
+    ) -> Vec<String> {
+        let inner = self.inner();
+        let whole = |attrs: &Attrs| {
+            let of_object = inner.topic_of_object(attrs).unwrap_or_default();
+            stored::whole_topic(attrs, &of_object)
+        };
+        let known = inner.catalogue.object(ObjectKind::Sub, name);
+        let mut topics: Vec<String> = known.iter().map(|known| whole(&known.attrs)).collect();
+        if let Some((given, like)) = define
+            && let Ok(mut attrs) = base(&inner.catalogue, ObjectKind::Sub, like)
+        {
+            attrs.merge(given);
+            topics.push(whole(&attrs));
+        }
+        topics
+    }
+
     /// Sends a subscription that has just been defined what is retained, as MQSUB does with one that it has made. Should that
     /// fail the subscription ends: it would lack for ever what whoever defined it takes to be there.
     async fn begin_with_retained(&self, made: &Definition) -> Result<(), ChangeError> {

@@ -74,16 +74,24 @@ impl Inner {
         Ok(Some(read))
     }
 
-    fn subscription_of(&self, object: &Object) -> Result<Subscription, Reason> {
-        let topic = match object.attrs.text(MQCA_TOPIC_NAME) {
-            _ if stored::has_whole_topic(&object.attrs) => String::new(),
-            "" => String::new(),
+    /// The topic string of a definition's topic object, where that is asked.
+    ///
+    /// # Errors
+    /// 2085 there is none of its name.
+    pub(crate) fn topic_of_object(&self, attrs: &Attrs) -> Result<String, Reason> {
+        match attrs.text(MQCA_TOPIC_NAME) {
+            _ if stored::has_whole_topic(attrs) => Ok(String::new()),
+            "" => Ok(String::new()),
             name => {
                 let topic = self.catalogue.object(ObjectKind::Topic, name);
                 let topic = topic.ok_or(Reason::UNKNOWN_OBJECT_NAME)?;
-                topic.attrs.text(MQCA_TOPIC_STRING).to_owned()
+                Ok(topic.attrs.text(MQCA_TOPIC_STRING).to_owned())
             }
-        };
+        }
+    }
+
+    fn subscription_of(&self, object: &Object) -> Result<Subscription, Reason> {
+        let topic = self.topic_of_object(&object.attrs)?;
         let subscription = Subscription::of(object, &self.config.name, &topic)?;
         let destination = &subscription.destination;
         if destination.queue_manager.text() == self.config.name {

@@ -131,6 +131,14 @@ pub(crate) fn has_whole_topic(attrs: &Attrs) -> bool {
     matches!(attrs.get(TOPIC), Some(Value::Bytes(_)))
 }
 
+/// The whole topic string that a definition says. `of_object`: that of its topic object, where that is asked.
+pub(crate) fn whole_topic(attrs: &Attrs, of_object: &str) -> String {
+    match attrs.get(TOPIC) {
+        Some(Value::Bytes(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+        _ => posthaste_topic::join(of_object, attrs.text(MQCA_TOPIC_STRING)),
+    }
+}
+
 /// Says the whole topic string in a definition.
 pub(crate) fn set_whole_topic(attrs: &mut Attrs, topic: &str) {
     attrs.set(TOPIC, Value::Bytes(topic.as_bytes().to_vec()));
@@ -229,10 +237,7 @@ impl Subscription {
             MQWS_CHAR => Scheme::Character,
             _ => Scheme::Topic,
         };
-        let whole = match attrs.get(TOPIC) {
-            Some(Value::Bytes(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
-            _ => posthaste_topic::join(topic_string, attrs.text(MQCA_TOPIC_STRING)),
-        };
+        let whole = whole_topic(attrs, topic_string);
         let filter = Filter::new(&whole, scheme).map_err(|_| Reason::TOPIC_STRING_ERROR)?;
         let selection = exact(attrs, MQCACF_SUB_SELECTOR, SELECTION);
         let manager = match attrs.text(MQCACF_DESTINATION_Q_MGR) {
