@@ -289,7 +289,7 @@ class QueueManager:
         control = read_control(log_folder)
         anchor = Fields(control.anchor, "the anchor")
         form = anchor.number(4)
-        require(form in range(6, 12), f"the anchor has the unknown format {form}")
+        require(form in range(6, 14), f"the anchor has the unknown format {form}")
         # Their bodies cannot be read here, but everything else.
         self.sealed = form % 2 == 1
         self.read_image(anchor.number(8), control.controlled)

@@ -45,6 +45,7 @@ marks! {
     RetainedExpired: "A new subscription is not sent a retained publication because it has expired.",
     SupersededAtRestart: "Restart finds several publications that were to be retained for one topic string.",
     Carried: "An image carries a unit of work that is in doubt.",
+    IdentityBehind: "The log is one run newer than the data folder knows.",
     UndoneAtRestart: "Restart undoes a unit of work that has no end.",
     DetachedApplied: "An effect happens whose application has gone.",
     LogFullBackout: "A unit of work is backed out to make room in the log.",

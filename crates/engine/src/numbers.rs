@@ -11,6 +11,7 @@ use posthaste_env::sync::atomic::{AtomicU64, Ordering};
 
 use crate::plant::{Bug, planted};
 use crate::record::QueueId;
+use crate::recovery::image::LogIdentity;
 
 /// Bits of a connection number that count within one run.
 pub(crate) const COUNTER_BITS: u32 = 40;
@@ -29,6 +30,8 @@ pub(crate) struct Numbers {
     reserve: u64,
     /// Which run of the queue manager this is.
     pub(crate) incarnation: u32,
+    /// By what the data folder knows this run.
+    pub(crate) identity: Option<LogIdentity>,
     next_queue: AtomicU64,
 }
 
@@ -36,7 +39,7 @@ impl Numbers {
     /// Numbers from `first` on, below a mark that is durable, for a run; queues are numbered from `next_queue` on.
     pub(crate) fn new(
         (first, mark, reserve): (u64, u64, u64),
-        incarnation: u32,
+        (incarnation, identity): (u32, Option<LogIdentity>),
         next_queue: QueueId,
     ) -> Self {
         let numbers = Numbers {
@@ -45,6 +48,7 @@ impl Numbers {
             mark: AtomicU64::new(0),
             reserve,
             incarnation,
+            identity,
             next_queue: AtomicU64::new(next_queue),
         };
         numbers.raise(mark);

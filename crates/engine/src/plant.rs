@@ -136,6 +136,8 @@ pub enum Bug {
     ForgetMiss,
     /// Every message of a list has what the first record says.
     SameRecord,
+    /// A start does not ask whether the log belongs to the data folder.
+    TrustAnyLog,
 }
 
 impl Bug {
@@ -205,6 +207,7 @@ impl Bug {
         Bug::ForgetLast,
         Bug::ForgetMiss,
         Bug::SameRecord,
+        Bug::TrustAnyLog,
     ];
 }
 

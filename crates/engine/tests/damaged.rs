@@ -363,11 +363,14 @@ fn a_damaged_control_file_is_named_and_not_the_queue_files() {
     w.end(EndMode::Immediate);
     let path = w.config.log.join("LOG.CTL");
     let bytes = std::fs::read(&path).unwrap();
+    let identity = w.config.data.join("identity");
+    let last_run = std::fs::read(&identity).unwrap();
     let mut blamed = 0;
     for copy in [0, 4096] {
         let mut rotten = bytes.clone();
         rotten[copy + 100] ^= 1;
         std::fs::write(&path, &rotten).unwrap();
+        std::fs::write(&identity, &last_run).unwrap();
         let started = QueueManager::start(
             &w.env,
             w.config.clone(),

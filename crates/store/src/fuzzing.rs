@@ -14,8 +14,9 @@ use crate::image::{ImageReader, encode_image};
 use crate::item::{self, Place};
 use crate::space::Space;
 
-/// A checkpoint image: refused, or written again to the same bytes.
+/// A checkpoint image, or a slot of the identity: refused, or written again to the same bytes.
 pub fn image(bytes: &[u8]) {
+    crate::identity::fuzz(bytes);
     let number = bytes
         .get(16..24)
         .and_then(|field| field.first_chunk::<8>())

@@ -44,6 +44,8 @@ const IN_ORDER: u32 = 20;
 const FROZEN: u32 = 8;
 /// Most changes of the volume until the power goes.
 const OPERATIONS: u64 = 60;
+/// Of a hundred starts, before so many the log is kept, and put back before the next one.
+const OLD_LOGS: u32 = 10;
 /// How long a server may change nothing before the power goes all the same.
 const IDLE: Duration = Duration::from_millis(300);
 
@@ -263,6 +265,7 @@ impl<'a> Campaign<'a> {
     /// Starts the server; now and then it is killed while it starts, and started again. Not after an orderly
     /// end: what that kept, a kill may take.
     fn start(&mut self, after: Close) -> io::Result<Server> {
+        self.put_old_log_back()?;
         for _ in 0..STARTS {
             if after != Close::Killed || !self.rng.chance(KILLED_STARTING * 10_000) {
                 break;
@@ -279,6 +282,20 @@ impl<'a> Campaign<'a> {
         let tally = &mut self.report.tally;
         tally.slowest_start = tally.slowest_start.max(began.elapsed());
         Ok(server)
+    }
+
+    /// A volume whose power is cut is left alone: what is not on it yet must stay so.
+    fn put_old_log_back(&mut self) -> io::Result<()> {
+        if self.power.is_some() {
+            return Ok(());
+        }
+        if let Some(wrong) = self.site.try_kept_log()? {
+            self.complain(wrong);
+        }
+        match self.rng.chance(OLD_LOGS * 10_000) {
+            true => self.site.keep_log(),
+            false => Ok(()),
+        }
     }
 
     /// Work, the end, and the judgement. Returns the bytes queued.

@@ -10,6 +10,7 @@
 //! * [`definer`]: an administrator who defines and deletes queues meanwhile; [`cutter`]: a network that cuts.
 //! * [`worker`]: one connection's work, publications to durable subscriptions among it; [`stage`]: what they share; [`payload`]: their messages.
 //! * [`power`]: a volume that loses what was not synced when the power is cut.
+//! * [`old_log`]: the log of an earlier run in the place of the right one.
 //! * [`small_disk`]: a file system that is filled, and has to heal.
 //! * [`server`]: the process; [`snapshot`]: what is on its queues.
 //! * [`history`]: the record; [`ledger`]: what is known between rounds; [`judge`]: the rules, pure.
@@ -21,6 +22,7 @@ mod definer;
 mod history;
 mod judge;
 mod ledger;
+mod old_log;
 mod payload;
 mod plant;
 mod power;

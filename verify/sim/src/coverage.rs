@@ -165,6 +165,7 @@ pub const EXPECTED: &[&str] = &[
     "channels on a full disk",
     "channels on a failing medium",
     "start refused for a fault",
+    "old log refused",
     "start refused for what is lost",
     "fault LostWrite",
     "fault LostRewrite",

@@ -7,6 +7,7 @@
 //! * `definer`: applications that define, alter, clear and delete queues, and use them.
 //! * `exhausted`: a log that is filled to its last byte, and the start after it.
 //! * `media`: faults of the medium, and what they may do to one queue.
+//! * `old_log`: the log of an earlier run in the place of the right one.
 //! * `full_disk`: a disk without room, and what must be true of it.
 //! * `ends`: how a run of the queue manager ends; `turn_over`: writes that are lost where it does the worst.
 //! * `solo`: applications alone with their queues: `triggers`, `reports`, `groups`, `locks`, `marks`, `asynchronous`.
@@ -40,6 +41,7 @@ mod locks;
 mod machine;
 mod marks;
 mod media;
+mod old_log;
 mod plan;
 mod planted;
 mod publish;

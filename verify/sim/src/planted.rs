@@ -119,6 +119,7 @@ pub const PLANTED: &[Planted] = &[
     engine("refuse-damaged", Bug::RefuseDamaged, 1000),
     engine("trust-older-chunk", Bug::TrustOlderChunk, 1000),
     engine("numbers-repeat", Bug::NumbersRepeat, 200),
+    engine("trust-any-log", Bug::TrustAnyLog, 200),
     engine("visible-unforced", Bug::VisibleUnforced, 400),
     engine("forget-tickets", Bug::ForgetTickets, 400),
     solo("keep-mark", Bug::KeepMark, 200),

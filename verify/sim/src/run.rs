@@ -129,6 +129,8 @@ pub(crate) struct Run {
     pub(crate) site: Option<Rc<Site>>,
     /// So many lost log writes have been followed by more.
     pub(crate) proven: usize,
+    /// The log before the last start, to be put back.
+    pub(crate) old_log: Option<crate::old_log::Files>,
 }
 
 /// Makes applications, whose calls the oracle hears of.
@@ -225,6 +227,7 @@ impl Run {
             disk_full: false,
             struck: 0,
             proven: 0,
+            old_log: None,
             site: None,
         })
     }
@@ -533,6 +536,7 @@ impl Run {
         if self.lost_without_proof() {
             return Ok(false);
         }
+        self.put_old_log_back()?;
         while self.rng.chance(200_000) {
             let steps = self.rng.below(400);
             self.machine.world.disk().cut_power_after(1 + steps);

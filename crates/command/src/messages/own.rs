@@ -162,8 +162,8 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2026S",
         "The log and the queue files of queue manager {0} do not belong together: {1}.",
-        "Each refers to something that the other does not have, as after restoring only one of the two.",
-        "Restore the data and log directories together, from one moment.",
+        "Each start is noted in both. One of the two is of another time or another queue manager, as after restoring only one of them, or where LogPath names a log that was left behind.",
+        "Name the right log in LogPath, or restore the data and log directories together, from one moment.",
     ),
     message(
         "AMQ2027S",

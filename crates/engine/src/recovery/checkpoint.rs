@@ -249,6 +249,7 @@ impl Inner {
             incarnation: self.numbers.incarnation,
             numbers: self.numbers.to_reserve(),
             sealed: self.home.cipher.is_some(),
+            identity: self.numbers.identity,
         };
         self.advance(restart, &anchor, closing)
             .await

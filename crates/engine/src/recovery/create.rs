@@ -10,7 +10,8 @@ use posthaste_mqi::constants::{
 use posthaste_recovery_log::Lsn;
 use posthaste_store::ImageWriter;
 
-use super::image::{self, Anchor, Header, SavedObject};
+use super::identity::{self, random};
+use super::image::{self, Anchor, Header, LogIdentity, SavedObject};
 use super::locks::lock_folders;
 use crate::catalogue::{Stored, system_objects};
 use crate::config::{CreateOptions, EngineConfig};
@@ -19,12 +20,6 @@ use crate::queue_manager::QueueManager;
 use crate::stop::StartError;
 use crate::verbs::clock;
 use posthaste_command::ObjectKind;
-
-fn random(env: &Env) -> u64 {
-    let mut bytes = [0; 8];
-    env.entropy.fill(&mut bytes);
-    u64::from_le_bytes(bytes)
-}
 
 /// Makes a folder and what it lies in, so that a crash does not take it away again: a name is
 /// durable once the folder that holds it is synced.
@@ -44,12 +39,13 @@ fn make_folder(disk: &dyn Disk, folder: &Path) -> std::io::Result<()> {
 }
 
 /// What the log of a new queue manager says.
-fn first_anchor(sealed: bool) -> Anchor {
+fn first_anchor(sealed: bool, identity: LogIdentity) -> Anchor {
     Anchor {
         image: 1,
         incarnation: 0,
         numbers: 1,
         sealed,
+        identity: Some(identity),
     }
 }
 
@@ -122,7 +118,8 @@ impl QueueManager {
             writer.section(kind, &bytes)?;
         }
         writer.finish()?;
-        let anchor = first_anchor(header.sealed).encode();
+        let identity = identity::begin(env, config)?;
+        let anchor = first_anchor(header.sealed, identity).encode();
         log.advance(log.appended(), &anchor, true)?;
         drop(locks);
         Ok(numbered.len())

@@ -7,8 +7,8 @@
 //! | 3 queues | queue number, then the places and checksums of its saved chunks |
 //! | 4 units | what is carried of units of work in doubt: the length of each row, then a log record, or a message in its queue's file (`unit/carried.rs`) |
 //!
-//! The anchor (in the log's control file) names the image to start from, the incarnation, and where
-//! the numbers of later runs begin. Its format
+//! The anchor (in the log's control file) names the image to start from, the incarnation, where
+//! the numbers of later runs begin, and by what the data folder is known (`identity.rs`). Its format
 //! number stands for that of the log's records too: an anchor or image of another format is refused before
 //! anything else is read.
 
@@ -37,6 +37,9 @@ const SEALED_WITHOUT_ORIGINS: u32 = 9;
 /// And no message has properties in front of its data.
 const WITHOUT_PROPERTIES: u32 = 6;
 const SEALED_WITHOUT_PROPERTIES: u32 = 7;
+/// Anchors only: as 10 and 11, with an identity behind. A release that does not know it would take it away.
+const IDENTIFIED: u32 = 12;
+const SEALED_IDENTIFIED: u32 = 13;
 /// Stands for a chunk that has nothing saved.
 const ABSENT: Sealed = Sealed {
     place: Place {
@@ -55,27 +58,59 @@ pub(crate) struct Anchor {
     pub(crate) numbers: u64,
     /// Whether bodies are sealed in the log and in the files of queues.
     pub(crate) sealed: bool,
+    /// `None`: an earlier release has written it.
+    pub(crate) identity: Option<LogIdentity>,
+}
+
+/// By what a log is known, and the run that writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LogIdentity {
+    pub(crate) queue_manager: [u8; 16],
+    pub(crate) run: u64,
+    /// The run before that, or the same where there was none.
+    pub(crate) before: u64,
 }
 
 impl Anchor {
-    pub(crate) fn encode(self) -> [u8; 24] {
-        let mut out = [0; 24];
-        out[..4].copy_from_slice(&format(self.sealed).to_le_bytes());
-        out[4..12].copy_from_slice(&self.image.to_le_bytes());
-        out[12..16].copy_from_slice(&self.incarnation.to_le_bytes());
-        out[16..].copy_from_slice(&self.numbers.to_le_bytes());
+    pub(crate) fn encode(self) -> Vec<u8> {
+        let format = match (self.identity, self.sealed) {
+            (None, sealed) => format(sealed),
+            (Some(_), false) => IDENTIFIED,
+            (Some(_), true) => SEALED_IDENTIFIED,
+        };
+        let mut out = format.to_le_bytes().to_vec();
+        out.extend_from_slice(&self.image.to_le_bytes());
+        out.extend_from_slice(&self.incarnation.to_le_bytes());
+        out.extend_from_slice(&self.numbers.to_le_bytes());
+        if let Some(identity) = self.identity {
+            out.extend_from_slice(&identity.queue_manager);
+            out.extend_from_slice(&identity.run.to_le_bytes());
+            out.extend_from_slice(&identity.before.to_le_bytes());
+        }
         out
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, StartError> {
         let mut fields = Fields(bytes);
-        let sealed = read_format("the log's control file", fields.u32())?;
+        let found = fields.u32();
+        let identified = matches!(found, Some(IDENTIFIED | SEALED_IDENTIFIED));
+        let sealed = match found {
+            Some(IDENTIFIED) => false,
+            Some(SEALED_IDENTIFIED) => true,
+            found => read_format("the log's control file", found)?,
+        };
         let mut read = || {
+            let (image, incarnation, numbers) = (fields.u64()?, fields.u32()?, fields.u64()?);
+            let identity = match identified {
+                true => Some(fields.identity()?),
+                false => None,
+            };
             Some(Anchor {
-                image: fields.u64()?,
-                incarnation: fields.u32()?,
-                numbers: fields.u64()?,
+                image,
+                incarnation,
+                numbers,
                 sealed,
+                identity,
             })
         };
         read().ok_or_else(|| nonsense("the log's control file names no checkpoint image"))
@@ -200,6 +235,15 @@ pub(crate) fn decode_queues(bytes: &[u8]) -> Option<Vec<SavedQueue>> {
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {
+    fn identity(&mut self) -> Option<LogIdentity> {
+        let (queue_manager, tail) = self.0.split_first_chunk::<16>()?;
+        self.0 = tail;
+        Some(LogIdentity {
+            queue_manager: *queue_manager,
+            run: self.u64()?,
+            before: self.u64()?,
+        })
+    }
     fn u32(&mut self) -> Option<u32> {
         let (head, tail) = self.0.split_first_chunk::<4>()?;
         self.0 = tail;
@@ -227,7 +271,7 @@ fn read_format(what: &str, found: Option<u32>) -> Result<bool, StartError> {
         found => Err(StartError::Store(StoreError::Version {
             file: what.to_owned(),
             found: found.unwrap_or(0),
-            supported: SEALED,
+            supported: SEALED_IDENTIFIED,
         })),
     }
 }
@@ -249,9 +293,23 @@ mod tests {
             incarnation: 3,
             numbers: 5,
             sealed: false,
+            identity: None,
         };
         for sealed in [false, true] {
             let anchor = Anchor { sealed, ..anchor };
+            let identity = LogIdentity {
+                queue_manager: [9; 16],
+                run: 12,
+                before: 11,
+            };
+            let identified = Anchor {
+                identity: Some(identity),
+                ..anchor
+            };
+            let bytes = identified.encode();
+            assert_eq!((bytes[0], bytes.len()), (if sealed { 13 } else { 12 }, 56));
+            assert_eq!(Anchor::decode(&bytes).unwrap(), identified);
+            assert!(Anchor::decode(&bytes[..55]).is_err());
             assert_eq!(Anchor::decode(&anchor.encode()).unwrap(), anchor);
             let mut bytes = anchor.encode();
             assert_eq!(bytes[0], if sealed { 11 } else { 10 });
@@ -295,6 +353,7 @@ mod tests {
             incarnation: 3,
             numbers: 5,
             sealed: false,
+            identity: None,
         };
         let mut bytes = anchor.encode();
         bytes[0] = 1;

@@ -13,6 +13,7 @@ use posthaste_store::{Place, QueueFile, StoreError, image_number, read_image};
 
 use super::checkpoint::{index_bytes, interval};
 use super::checkpoint_state::CheckpointState;
+use super::identity::FolderIdentity;
 use super::image::{self, Anchor, Header, SavedObject, SavedQueue, nonsense};
 use super::locks::lock_folders;
 use super::replay::Replay;
@@ -318,11 +319,12 @@ fn note_undone(
     Ok(())
 }
 
-/// A new incarnation, durable before anything else is written.
+/// A new incarnation, durable before anything else is written, and known in the data folder.
 fn begin_run(
+    env: &Env,
     log: &RecoveryLog,
     restart: posthaste_recovery_log::Lsn,
-    anchor: Anchor,
+    (anchor, mut folder): (Anchor, FolderIdentity),
     (highest, reserve): (u64, u64),
     next_queue: QueueId,
 ) -> Result<Numbers, StartError> {
@@ -337,11 +339,17 @@ fn begin_run(
     let anchor = Anchor {
         incarnation,
         numbers: first.saturating_add(reserve),
+        identity: folder.prepare(env, &anchor)?,
         ..anchor
     };
-    log.advance(restart, &anchor.encode(), false)?;
+    // To both copies in the control file, so that the loss of one never brings the run before back.
+    for _ in 0..2 {
+        log.advance(restart, &anchor.encode(), false)?;
+    }
+    folder.begun(env, &anchor)?;
     let marks = (first, anchor.numbers, reserve);
-    Ok(Numbers::new(marks, incarnation, next_queue))
+    let run = (incarnation, anchor.identity);
+    Ok(Numbers::new(marks, run, next_queue))
 }
 
 /// A log that stops, for a failed write or because its writer has gone, stops the queue manager: not only when the
@@ -426,6 +434,7 @@ impl QueueManager {
         let clean = restart.clean();
         let point = restart.restart();
         check_cipher(anchor.sealed, config.cipher.is_some())?;
+        let folder = FolderIdentity::of(env, &config, &anchor)?;
         let mut loaded = load_image(env, &config, anchor.image)?;
         check_image(&loaded.header, anchor)?;
         let home = home_of(env, &config, loaded.header.tag_seed);
@@ -454,7 +463,7 @@ impl QueueManager {
         expect_filed(&home)?;
         let (log, writer): (RecoveryLog, Writer) = restart.finish()?;
         let ends = (highest, config.numbers);
-        let numbers = begin_run(&log, point, anchor, ends, next_queue)?;
+        let numbers = begin_run(env, &log, point, (anchor, folder), ends, next_queue)?;
         operator.message("AMQ7229I", &[records.to_string(), config.name.clone()]);
         note_undone(&log, &undone)?;
         begin_anew(&catalogue, &*operator);

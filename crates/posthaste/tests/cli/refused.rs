@@ -75,6 +75,35 @@ fn what_a_start_would_be_refused_for_is_found_before() {
     place.line("check QM1").good();
 }
 
+/// A log of last night that was put back.
+#[test]
+fn an_old_log_is_refused_by_check_too() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place
+        .fed("once\n", "put DEV.QUEUE.1 QM1 --persistent")
+        .good();
+    serving.end();
+    let log = place.data().join("log/QM1");
+    let (nightly, right) = (place.path().join("nightly"), place.path().join("right"));
+    let mut copy = std::process::Command::new("cp");
+    outcome(copy.arg("-a").args([&log, &nightly])).good();
+    let serving = place.serving("QM1");
+    assert_eq!(place.line("get DEV.QUEUE.1 QM1").good().out, "once\n");
+    place
+        .fed("acked\n", "put DEV.QUEUE.1 QM1 --persistent")
+        .good();
+    serving.kill();
+    std::fs::rename(&log, &right).unwrap();
+    std::fs::rename(&nightly, &log).unwrap();
+    refused(&place, 78, "AMQ2026S");
+    std::fs::rename(&log, &nightly).unwrap();
+    std::fs::rename(&right, &log).unwrap();
+    let serving = place.serving("QM1");
+    assert_eq!(place.line("get DEV.QUEUE.1 QM1").good().out, "acked\n");
+    serving.end();
+}
+
 #[test]
 fn the_files_of_an_ended_queue_manager_are_verified_without_a_change() {
     let place = Place::new();
