@@ -26,6 +26,10 @@ pub trait DiskInFront: Send + Sync {
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.behind().remove_file(path)
     }
+    /// Locks a file, as [`Disk::lock`] does.
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
+        self.behind().lock(path)
+    }
 }
 
 impl<T: DiskInFront> Disk for T {
@@ -62,7 +66,7 @@ impl<T: DiskInFront> Disk for T {
     }
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
-        self.behind().lock(path)
+        DiskInFront::lock(self, path)
     }
 
     fn free_bytes(&self, dir: &Path) -> io::Result<u64> {

@@ -5,16 +5,26 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use posthaste_env::{Disk, Lock};
+use posthaste_env::{Disk, Env, Lock};
 
 use crate::config::EngineConfig;
 use crate::stop::StartError;
 
 /// What keeps a second process off the same files: a lock in the data folder and one in the log's, which a copy of the data folder
 /// names too.
-pub(crate) struct Locks {
+pub struct Locks {
     _data: Box<dyn Lock>,
     _log: Box<dyn Lock>,
+}
+
+impl Locks {
+    /// Takes the locks of both folders, for whoever looks at something that must not change until a start.
+    ///
+    /// # Errors
+    /// Another process has one of them; a folder is not there, or cannot be written.
+    pub fn take(env: &Env, config: &EngineConfig) -> Result<Locks, StartError> {
+        lock_folders(&env.disk, config)
+    }
 }
 
 /// Takes the locks of both folders.

@@ -15,7 +15,7 @@ use super::checkpoint::{index_bytes, interval};
 use super::checkpoint_state::CheckpointState;
 use super::identity::FolderIdentity;
 use super::image::{self, Anchor, Header, SavedObject, SavedQueue, nonsense};
-use super::locks::lock_folders;
+use super::locks::Locks;
 use super::replay::Replay;
 use crate::bodies::{BodyCipher, open_record};
 use crate::catalogue::{self, Catalogue};
@@ -428,7 +428,20 @@ impl QueueManager {
         config: EngineConfig,
         operator: Arc<dyn Operator>,
     ) -> Result<Started, StartError> {
-        let locks = lock_folders(&env.disk, &config)?;
+        let locks = Locks::take(env, &config)?;
+        Self::start_locked(env, config, operator, locks)
+    }
+
+    /// The same for whoever has the locks.
+    ///
+    /// # Errors
+    /// As of [`QueueManager::start`].
+    pub fn start_locked(
+        env: &Env,
+        config: EngineConfig,
+        operator: Arc<dyn Operator>,
+        locks: Locks,
+    ) -> Result<Started, StartError> {
         let mut restart = posthaste_recovery_log::open(env, &config.log, &config.log_config)?;
         let anchor = Anchor::decode(restart.anchor())?;
         let clean = restart.clean();

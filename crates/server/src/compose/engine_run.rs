@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use posthaste_engine::{EngineConfig, Operator, QueueManager, StartError};
+use posthaste_engine::{EngineConfig, Locks, Operator, QueueManager, StartError};
 use posthaste_env::{Env, Thread, block_on, spawn};
 use posthaste_recovery_log::{Driver, drive};
 
@@ -48,19 +48,23 @@ impl EngineRun {
         config: &EngineConfig,
         operator: &Arc<dyn Operator>,
     ) -> Result<EngineRun, Failure> {
+        let refused = |error| Failure::start(&home.name, &home.folder, &error);
+        // Before the lock, because whoever has it is the owner then, and again with it: somebody may have been the owner meanwhile.
         log_owner::check(home, &config.log)?;
         let mut tries = 0;
-        let started = loop {
+        let locks = loop {
             tries += 1;
-            match QueueManager::start(env, config.clone(), Arc::clone(operator)) {
+            match Locks::take(env, config) {
                 Err(StartError::InUse(_)) if tries < TRIES && is_going(home) => {
                     std::thread::sleep(PAUSE);
                 }
-                other => break other,
+                taken => break taken.map_err(refused)?,
             }
         };
-        let started = started.map_err(|error| Failure::start(&home.name, &home.folder, &error))?;
-        if let Err(failure) = log_owner::claim(home, &config.log) {
+        log_owner::check(home, &config.log)?;
+        let (log, own, operated) = (&config.log, config.clone(), Arc::clone(operator));
+        let started = QueueManager::start_locked(env, own, operated, locks).map_err(refused)?;
+        if let Err(failure) = log_owner::claim(home, log) {
             // On a full disk, of a queue manager that an earlier release ran: it is noted by a later start.
             operator.message(failure.id, &failure.inserts);
         }
@@ -109,5 +113,77 @@ impl EngineRun {
                 let what = "a thread of the queue manager panicked";
                 Failure::new(Exit::Internal, "AMQ6109S", &[what])
             })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io;
+    use std::path::Path;
+
+    use posthaste_engine::Silent;
+    use posthaste_env::{Disk, DiskInFront, File, Lock, Open};
+
+    use super::*;
+    use crate::ini::configure::configure;
+    use crate::layout::DataDir;
+    use crate::lifecycle::create::{Creation, create};
+
+    /// A disk on which another data folder becomes the owner of the log just before the locks are granted.
+    struct Meanwhile {
+        disk: Arc<dyn Disk>,
+        owner: Home,
+        log: std::path::PathBuf,
+    }
+
+    impl DiskInFront for Meanwhile {
+        fn behind(&self) -> &dyn Disk {
+            &*self.disk
+        }
+
+        fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
+            self.disk.open(path, how)
+        }
+
+        fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
+            log_owner::claim(&self.owner, &self.log)
+                .map_err(|e| io::Error::other(e.to_string()))?;
+            self.disk.lock(path)
+        }
+    }
+
+    #[test]
+    fn whose_the_log_is_is_asked_again_with_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::at(folder.path());
+        let env = posthaste_env::os();
+        let mut creation = Creation {
+            name: "QM1".to_owned(),
+            ..Creation::default()
+        };
+        creation.shape.file_pages = 64;
+        let made = create(&env, &data, &creation, &mut |_, _| {}).unwrap();
+        let config = configure(&env, &data, &made.home).unwrap().engine;
+        let owner = Home {
+            name: "QM1".to_owned(),
+            folder: folder.path().join("original"),
+        };
+        fs::create_dir(&owner.folder).unwrap();
+        let meanwhile = Env {
+            disk: Arc::new(Meanwhile {
+                disk: Arc::clone(&env.disk),
+                owner,
+                log: made.log.clone(),
+            }),
+            ..env.clone()
+        };
+        let operator: Arc<dyn Operator> = Arc::new(Silent);
+        let control = made.log.join("LOG.CTL");
+        let before = fs::read(&control).unwrap();
+        let started = EngineRun::start(&meanwhile, &made.home, &config, &operator);
+        let refused = started.err().map(|failure| failure.id);
+        assert_eq!(refused, Some("AMQ2051E"));
+        assert!(fs::read(&control).unwrap() == before);
     }
 }

@@ -7,14 +7,17 @@
 //! Invariants:
 //! * The note counts only where it names the folder that it lies in: a log that was copied or moved belongs to nobody yet, and so
 //!   does one whose note cannot be read.
-//! * A data folder that has been moved, which keeps its number in the file system, is the one that is noted. Where the one that is
-//!   noted is not there, and the other is not that, nothing is decided: its disk may not be mounted. Somebody has to remove the note.
+//! * A data folder that has been moved, which keeps its number in the file system and the time when it was made, is the one that is
+//!   noted. A copy on another file system may have the number (the first folder of a new one has the same everywhere), but not both.
+//!   Where the one that is noted is not there, and the other is not that, nothing is decided: its disk may not be mounted. Somebody
+//!   has to remove the note. So it is where the file system does not keep that time; notes of earlier releases have the number only.
 //! * Two names of one folder (links, mounts) are one folder.
 //! * That two processes do not have one log at a time is what the engine's lock in that folder is for, and not this.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
@@ -47,8 +50,8 @@ pub(crate) fn check(home: &Home, log: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let is_there = owner.exists();
-    let number = lines.next().and_then(|number| number.parse().ok());
-    if !is_there && number.is_some() && number == number_of(&home.folder) {
+    let (number, birth) = (lines.next(), lines.next());
+    if !is_there && is_moved(&home.folder, number, birth) {
         return Ok(());
     }
     let shown = |path: &Path| path.display().to_string();
@@ -65,9 +68,26 @@ pub(crate) fn check(home: &Home, log: &Path) -> Result<(), Failure> {
     })
 }
 
-/// The number of a folder in its file system: a copy has another one.
-fn number_of(folder: &Path) -> Option<u64> {
-    Some(fs::metadata(folder).ok()?.ino())
+/// Stands for a time that the file system does not keep.
+const UNKNOWN: &str = "-";
+
+/// The number of a folder in its file system, and when it was made there: no copy has both.
+fn number_and_birth(folder: &Path) -> Option<(String, String)> {
+    let found = fs::metadata(folder).ok()?;
+    let made = found.created().ok();
+    let since = made.and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+    let birth = since.map(|since| format!("{}.{:09}", since.as_secs(), since.subsec_nanos()));
+    let birth = birth.unwrap_or_else(|| UNKNOWN.to_owned());
+    Some((found.ino().to_string(), birth))
+}
+
+/// Whether a folder is the one that was noted with these.
+fn is_moved(folder: &Path, number: Option<&str>, birth: Option<&str>) -> bool {
+    let Some(found) = number_and_birth(folder) else {
+        return false;
+    };
+    let same_birth = birth.is_none_or(|birth| birth != UNKNOWN && birth == found.1);
+    number == Some(&*found.0) && same_birth
 }
 
 /// Notes that the log is a queue manager's, which has the locks of both folders.
@@ -80,8 +100,9 @@ pub(crate) fn claim(home: &Home, log: &Path) -> Result<(), Failure> {
         // A name that is no text, or has two lines, is noted as one that is not there: it belongs to nobody.
         Ok(path.display().to_string())
     };
-    let number = number_of(&home.folder).unwrap_or_default();
-    let text = format!("{}\n{}\n{number}\n", whole(&home.folder)?, whole(log)?);
+    let (number, birth) = number_and_birth(&home.folder).unwrap_or_default();
+    let (folder, log_folder) = (whole(&home.folder)?, whole(log)?);
+    let text = format!("{folder}\n{log_folder}\n{number}\n{birth}\n");
     let path = note(log);
     if fs::read_to_string(&path).is_ok_and(|noted| noted == text) {
         return Ok(());
@@ -141,6 +162,46 @@ mod tests {
         assert!(refused.to_string().contains("is not there"), "{refused}");
         fs::remove_file(note(&log)).unwrap();
         check(&copy, &log).unwrap();
+    }
+
+    /// The first folder of a new file system has the same number everywhere.
+    #[test]
+    fn a_copy_with_the_number_of_the_original_is_not_the_original() {
+        let above = tempfile::tempdir().unwrap();
+        let (own, copy) = (home(above.path(), "own"), home(above.path(), "copy"));
+        let log = above.path().join("log");
+        fs::create_dir(&log).unwrap();
+        claim(&own, &log).unwrap();
+        let text = fs::read_to_string(note(&log)).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let [folder, log_folder, number, birth] = lines[..] else {
+            panic!("{text}");
+        };
+        let (of_copy, birth_of_copy) = number_and_birth(&copy.folder).unwrap();
+        assert_eq!(
+            number_and_birth(&own.folder).unwrap(),
+            (number.into(), birth.into())
+        );
+        assert_ne!((&*of_copy, &*birth_of_copy), (number, birth));
+        // Its disk is away.
+        fs::rename(&own.folder, above.path().join("away")).unwrap();
+        let noted = |number: &str, birth: &str| {
+            let text = format!("{folder}\n{log_folder}\n{number}\n{birth}\n");
+            fs::write(note(&log), text.replace("\n\n", "\n")).unwrap();
+            check(&copy, &log)
+        };
+        for birth in ["1.000000000", UNKNOWN] {
+            assert_eq!(
+                noted(&of_copy, birth).unwrap_err().id,
+                "AMQ2051E",
+                "{birth}"
+            );
+        }
+        // As an earlier release has noted it.
+        noted(&of_copy, "").unwrap();
+        if birth_of_copy != UNKNOWN {
+            noted(&of_copy, &birth_of_copy).unwrap();
+        }
     }
 
     #[test]
