@@ -48,6 +48,7 @@ use crate::failure::exit::Exit;
 use crate::ini::configure::{self, Configured};
 use crate::ini::{SecurityPolicy, Settings};
 use crate::layout::{DataDir, Home};
+use crate::lifecycle::broken_off;
 use crate::lifecycle::create::LISTENER;
 use crate::lifecycle::ending::{Cause, LastEnd};
 use crate::lifecycle::process_lock::ProcessLock;
@@ -245,6 +246,7 @@ impl Start<'_> {
         })?;
         let lock = ProcessLock::take(home)?;
         LastEnd::forget(home)?;
+        broken_off::forget_creation(home, &config.log)?;
         let runtime = self.runtime()?;
         let lanes = match self.place.listens() {
             true => self.configured.settings.lanes,

@@ -165,10 +165,25 @@ pub(crate) fn make_private(folder: &Path) -> Result<(), Failure> {
 /// # Errors
 /// The system's.
 pub(crate) fn make_private_folder(folder: &Path) -> io::Result<()> {
+    let missing = folder.ancestors().take_while(|folder| !folder.exists());
+    let missing: Vec<&Path> = missing.collect();
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
-        .create(folder)
+        .create(folder)?;
+    missing.iter().try_for_each(|folder| sync_above(folder))
+}
+
+/// Makes the name of a file or folder durable, or that it is gone.
+///
+/// # Errors
+/// Whatever the file system says.
+pub(crate) fn sync_above(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(above) if above.as_os_str().is_empty() => fs::File::open(".")?.sync_all(),
+        Some(above) => fs::File::open(above)?.sync_all(),
+        None => Ok(()),
+    }
 }
 
 /// The files of one queue manager.
@@ -229,6 +244,16 @@ impl Home {
     /// There while the queue manager is being created, and after that only if the creation failed.
     pub fn unfinished(&self) -> PathBuf {
         self.folder.join("creating")
+    }
+
+    /// Held by the process that serves, and there from the first time on.
+    pub(crate) fn process(&self) -> PathBuf {
+        self.run().join("process")
+    }
+
+    /// Whether it has served, so that there may be messages.
+    pub(crate) fn has_been_started(&self) -> bool {
+        self.process().exists()
     }
 
     /// How the last run ended; absent after a crash and while running.

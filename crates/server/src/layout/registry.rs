@@ -105,7 +105,7 @@ fn unknown(data: &DataDir, name: &str) -> Failure {
         folder: folder.clone(),
     };
     // Its entry is the last thing that is made of it.
-    if home.unfinished().exists() {
+    if home.unfinished().exists() && !home.has_been_started() {
         return not_found.with_detail(format!(
             "It is being created in {}. If that goes on, try again in a moment; if it was broken off, create it again.",
             folder.display()
@@ -135,7 +135,7 @@ pub fn add_existing(data: &DataDir, home: &Home) -> Result<(), Failure> {
     if !home.configuration().is_file() {
         return Err(wrong("it has no qm.ini"));
     }
-    if home.unfinished().exists() {
+    if home.unfinished().exists() && !home.has_been_started() {
         return Err(wrong("its creation was not finished"));
     }
     add(data, home, false).map_err(|failure| match failure.exit {

@@ -1,7 +1,8 @@
 //! Creating and deleting queue managers.
 //!
-//! Invariants: a creation that fails leaves nothing behind, and one that is killed leaves a marker by
-//! which the next one recognises the remains; a deletion removes only folders that have the queue
+//! Invariants: a creation that fails leaves nothing behind, and one that is killed leaves markers by
+//! which the next one recognises the remains (`broken_off`). Once mqs.ini names it, it is there, and a start takes away the markers
+//! that a kill has left; a deletion removes only folders that have the queue
 //! manager's own name, whatever a configuration file says.
 
 use std::fs;
@@ -14,7 +15,6 @@ use posthaste_engine::{
     CreateOptions, EndMode, EngineConfig, Operator, QueueManager, Restored, Silent,
 };
 use posthaste_env::{Env, block_on};
-use posthaste_mqi::hex;
 
 use crate::compose::engine_run::EngineRun;
 use crate::encryption::keys;
@@ -29,6 +29,7 @@ use crate::layout::private;
 use crate::layout::registry;
 use crate::layout::{self, DataDir, Home};
 use crate::lifecycle::access::{Access, FirstUsers};
+use crate::lifecycle::broken_off::{self, Claim};
 use crate::lifecycle::ending::LastEnd;
 use crate::lifecycle::log_owner;
 
@@ -129,113 +130,69 @@ pub fn create(
     }
     data.make()?;
     private::check_holder(data.root())?;
-    let token = token(env);
+    let token = broken_off::token(env);
     let claim = registry::exclusively(data, |registered| {
         if registered.find(name).is_some() {
             return Err(Failure::new(Exit::Exists, "AMQ8110E", &[name]));
         }
-        clear_remains(&home)?;
-        make_new(&home.folder, name)?;
+        broken_off::clear(env, &home)?;
+        make_new(&home)?;
         Claim::stake(&home, &log, &token)
     })?;
-    let made = build(env, data, creation, (&home, &log, &token), progress);
-    if made.is_err() {
+    let mut has_log = false;
+    let made = build(
+        env,
+        data,
+        creation,
+        (&home, &log, &token, &mut has_log),
+        progress,
+    );
+    if made.is_err() && forgotten(data, &home) {
         // What the operator must read is why; what is left over is recognised by its marker.
-        let _ = remove_log_of(&log, &token, name);
-        let _ = remove_folder(&home.folder, name);
+        let _ = broken_off::undo(env, &home, has_log.then_some(&*log));
     }
     drop(claim);
     made
 }
 
-/// What no other creation is known by.
-fn token(env: &Env) -> String {
-    let mut bytes = [0; 16];
-    env.entropy.fill(&mut bytes);
-    hex(&bytes)
-}
-
-/// Where the folder of a log says which creation has made it, until that has ended.
-fn marker_of_log(log: &Path) -> PathBuf {
-    log.join("creating")
-}
-
-/// Removes a log that a creation has made; any other is somebody's messages.
-fn remove_log_of(log: &Path, token: &str, name: &str) -> Result<(), Failure> {
-    match fs::read_to_string(marker_of_log(log)) {
-        Ok(made_by) if made_by == token => remove_folder(log, name),
-        _ => Ok(()),
+/// Whether mqs.ini does not name it, or not any more: as long as it does, its folders stay.
+fn forgotten(data: &DataDir, home: &Home) -> bool {
+    let named = |it: registry::Registered| it.find(&home.name).is_some_and(|it| it == home);
+    match registry::read(data).map(named) {
+        Ok(true) => registry::remove(data, &home.name).is_ok(),
+        named => named.is_ok(),
     }
 }
 
-/// The marker of a creation that has not ended. Its lock tells one that goes on from one that was
-/// killed; its text says where the log is to be, and by what a log is known that it has made.
-struct Claim {
-    _file: fs::File,
-}
-
-impl Claim {
-    fn stake(home: &Home, log: &Path, token: &str) -> Result<Claim, Failure> {
-        use std::io::Write as _;
-        let marker = home.unfinished();
-        let staked = fs::OpenOptions::new()
-            .create_new(true)
-            .write(true)
-            .open(&marker)
-            .and_then(|mut file| {
-                file.lock()?;
-                file.write_all(format!("{}\n{token}", shown(log)).as_bytes())?;
-                file.sync_all()?;
-                Ok(file)
-            });
-        let file = staked.map_err(|error| {
-            // Nothing else is in it yet.
-            let _ = fs::remove_file(&marker);
-            let _ = fs::remove_dir(&home.folder);
-            Failure::io(&marker, &error)
-        })?;
-        Ok(Claim { _file: file })
+/// Makes the data folder, which must not be there yet.
+fn make_new(home: &Home) -> Result<(), Failure> {
+    match make_empty(&home.folder)? {
+        true => Ok(()),
+        false => {
+            let there = Failure::new(Exit::Exists, "AMQ8110E", &[&home.name]);
+            let not_empty = format!("{} is not empty.", home.folder.display());
+            Err(match home.configuration().is_file() {
+                true => there.with_detail(format!("{not_empty} {}", broken_off::known_again(home))),
+                false => there.with_detail(not_empty),
+            })
+        }
     }
 }
 
-/// Makes a folder that must not be there yet.
-fn make_new(folder: &Path, name: &str) -> Result<(), Failure> {
+/// Makes a folder; whether nothing is in it.
+fn make_empty(folder: &Path) -> Result<bool, Failure> {
     if let Some(above) = folder.parent() {
         layout::make_private(above)?;
     }
     use std::os::unix::fs::DirBuilderExt as _;
-    match fs::DirBuilder::new().mode(0o700).create(folder) {
-        Ok(()) => Ok(()),
+    let made = fs::DirBuilder::new().mode(0o700).create(folder);
+    match made.and_then(|()| layout::sync_above(folder)) {
+        Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-            match empty {
-                true => Ok(()),
-                false => Err(Failure::new(Exit::Exists, "AMQ8110E", &[name])
-                    .with_detail(format!("{} is not empty.", folder.display()))),
-            }
+            Ok(fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none()))
         }
         Err(error) => Err(Failure::io(folder, &error)),
     }
-}
-
-/// Removes what a creation that was killed has left.
-fn clear_remains(home: &Home) -> Result<(), Failure> {
-    let marker = home.unfinished();
-    let Ok(file) = fs::File::open(&marker) else {
-        return Ok(());
-    };
-    if file.try_lock().is_err() {
-        return Err(Failure::new(
-            Exit::InUse,
-            "AMQ2007E",
-            &[&shown(&home.folder)],
-        ));
-    }
-    let text = fs::read_to_string(&marker).map_err(|error| Failure::io(&marker, &error))?;
-    if let Some((log, token)) = text.split_once('\n') {
-        remove_log_of(Path::new(log), token, &home.name)?;
-    }
-    remove_folder(&home.folder, &home.name)
 }
 
 fn shown(path: &Path) -> String {
@@ -246,25 +203,15 @@ fn build(
     env: &Env,
     data: &DataDir,
     creation: &Creation,
-    (home, log, token): (&Home, &Path, &str),
+    (home, log, token, has_log): (&Home, &Path, &str, &mut bool),
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Created, Failure> {
     let name = &creation.name;
-    make_new(log, name).map_err(|failure| match failure.exit {
-        Exit::Exists => Failure::new(Exit::Exists, "AMQ2023E", &[name, &shown(log)]),
-        _ => failure,
-    })?;
-    let marker = marker_of_log(log);
-    let marked = fs::OpenOptions::new()
-        .create_new(true)
-        .write(true)
-        .open(&marker)
-        .and_then(|mut file| {
-            use std::io::Write as _;
-            file.write_all(token.as_bytes())?;
-            file.sync_all()
-        });
-    marked.map_err(|error| Failure::io(&marker, &error))?;
+    *has_log = make_empty(log)?;
+    if !*has_log {
+        return Err(Failure::new(Exit::Exists, "AMQ2023E", &[name, &shown(log)]));
+    }
+    broken_off::mark_log(log, token)?;
     for folder in [home.run(), home.errors()] {
         layout::make_private(&folder)?;
     }
@@ -283,11 +230,9 @@ fn build(
     commands.extend_from_slice(&creation.commands);
     let defined = define(env, home, &config, &commands)?;
     LastEnd::Normally.record(home)?;
-    // In this order: what is left in the log of one that has ended is of no creation that there will be.
-    for marker in [home.unfinished(), marker] {
-        fs::remove_file(&marker).map_err(|error| Failure::io(&marker, &error))?;
-    }
     registry::add(data, home, creation.default)?;
+    // From here on it is there: a marker that stays is taken away by a start.
+    let _ = broken_off::forget_creation(home, log);
     Ok(Created {
         home: home.clone(),
         log: log.to_owned(),
@@ -449,6 +394,15 @@ mod tests {
         }
     }
 
+    /// What a creation is known by that was killed.
+    const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+    /// As a creation that is under way, or a power cut after it, leaves both markers.
+    fn plant_markers(home: &Home, log: &Path) {
+        fs::write(home.unfinished(), format!("{}\n{TOKEN}", shown(log))).unwrap();
+        fs::write(broken_off::marker_of_log(log), TOKEN).unwrap();
+    }
+
     fn quietly(data: &DataDir, name: &str) -> Result<Created, Failure> {
         create(&posthaste_env::os(), data, &creation(name), &mut |_, _| {})
     }
@@ -484,9 +438,9 @@ mod tests {
         layout::make_private(&home.folder).unwrap();
         layout::make_private(&log).unwrap();
         fs::write(log.join("half"), "a log").unwrap();
-        fs::write(marker_of_log(&log), "this one").unwrap();
+        fs::write(broken_off::marker_of_log(&log), TOKEN).unwrap();
         // While the creation goes on, nobody touches them.
-        let claim = Claim::stake(&home, &log, "this one").unwrap();
+        let claim = Claim::stake(&home, &log, TOKEN).unwrap();
         assert_eq!(quietly(&data, "QM1").unwrap_err().exit, Exit::InUse);
         drop(claim);
         let made = quietly(&data, "QM1").unwrap();
@@ -513,6 +467,135 @@ mod tests {
         fs::remove_dir_all(&made.home.folder).unwrap();
         assert_eq!(delete(&env, &data, &made.home), Ok(Deleted::EntryOnly));
         assert!(made.log.starts_with(&elsewhere) && made.log.exists());
+    }
+
+    /// One that was killed while it wrote a marker, or whose power failed before that was on disk.
+    #[test]
+    fn markers_that_are_not_whole_are_known_as_such() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::at(folder.path());
+        let home = Home {
+            name: "QM1".to_owned(),
+            folder: data.new_data("QM1", None),
+        };
+        let log = data.new_log("QM1", None);
+        let whole = format!("{}\n{TOKEN}", shown(&log));
+        for (of_data, of_log) in [
+            ("", None),
+            (&whole[..5], None),
+            (&whole[..whole.len() - 3], None),
+            (&whole, None),
+            (&whole, Some("")),
+            (&whole, Some(&TOKEN[..7])),
+            (&whole, Some(TOKEN)),
+        ] {
+            layout::make_private(&home.folder).unwrap();
+            fs::write(home.unfinished(), of_data).unwrap();
+            if let Some(text) = of_log {
+                layout::make_private(&log).unwrap();
+                fs::write(broken_off::marker_of_log(&log), text).unwrap();
+            }
+            quietly(&data, "QM1").unwrap_or_else(|e| panic!("{of_data:?} {of_log:?}: {e}"));
+            delete(&posthaste_env::os(), &data, &home).unwrap();
+        }
+        // The beginning of a marker is no proof for a folder with something in it.
+        layout::make_private(&home.folder).unwrap();
+        layout::make_private(&log).unwrap();
+        plant_markers(&home, &log);
+        fs::write(broken_off::marker_of_log(&log), &TOKEN[..7]).unwrap();
+        fs::write(log.join("something"), "else").unwrap();
+        assert_eq!(quietly(&data, "QM1").unwrap_err().id, "AMQ2023E");
+        layout::make_private(&home.folder).unwrap();
+        plant_markers(&home, &log);
+        fs::write(broken_off::marker_of_log(&log), "another's").unwrap();
+        fs::write(home.configuration(), "").unwrap();
+        let refused = quietly(&data, "QM1").unwrap_err();
+        assert_eq!(refused.id, "AMQ8110E");
+        assert!(refused.to_string().contains("addmqinf"), "{refused}");
+        assert!(home.configuration().exists() && log.join("something").exists());
+    }
+
+    /// The disk is full, or worse, when mqs.ini is to be written.
+    #[test]
+    fn a_creation_that_fails_at_its_last_step_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::at(folder.path());
+        data.make().unwrap();
+        let in_the_way = folder
+            .path()
+            .join(format!("mqs.ini.{}", std::process::id()));
+        fs::create_dir(&in_the_way).unwrap();
+        quietly(&data, "QM1").unwrap_err();
+        assert!(!data.new_data("QM1", None).exists());
+        assert!(!data.new_log("QM1", None).exists());
+        fs::remove_dir(&in_the_way).unwrap();
+        quietly(&data, "QM1").unwrap();
+    }
+
+    #[test]
+    fn of_two_creations_in_different_folders_the_loser_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::at(folder.path());
+        let loser = Creation {
+            data: Some(folder.path().join("md")),
+            log: Some(folder.path().join("ld")),
+            ..creation("QM1")
+        };
+        let mut winner = None;
+        let mut overtake = |_, _| {
+            winner.get_or_insert_with(|| quietly(&data, "QM1").unwrap());
+        };
+        let refused = create(&posthaste_env::os(), &data, &loser, &mut overtake).unwrap_err();
+        assert_eq!(refused.id, "AMQ8110E");
+        for left in ["md/QM1", "ld/QM1"] {
+            assert!(!folder.path().join(left).exists(), "{left}");
+        }
+        let made = winner.unwrap();
+        let known = registry::find(&data, Some("QM1")).unwrap();
+        assert_eq!(known, made.home);
+        assert!(made.log.join("LOG.CTL").exists());
+        delete(&posthaste_env::os(), &data, &known).unwrap();
+    }
+
+    /// A creation was killed just before it took its markers away, or a power cut has brought them back.
+    #[test]
+    fn markers_do_not_give_away_what_has_been_started_or_is_in_use() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::at(folder.path());
+        let env = posthaste_env::os();
+        let made = quietly(&data, "QM1").unwrap();
+        let (home, log) = (&made.home, &made.log);
+        assert!(!home.unfinished().exists() && !broken_off::marker_of_log(log).exists());
+        plant_markers(home, log);
+        // As long as mqs.ini names it, it is there.
+        assert_eq!(quietly(&data, "QM1").unwrap_err().id, "AMQ8110E");
+        // Afterwards the locks keep it.
+        registry::remove(&data, "QM1").unwrap();
+        for lock in [home.lock(), log.join("lock")] {
+            let held = env.disk.lock(&lock).unwrap();
+            let refused = quietly(&data, "QM1").unwrap_err();
+            assert_eq!((refused.id, refused.exit), ("AMQ2007E", Exit::InUse));
+            drop(held);
+        }
+        // So does that it has served.
+        drop(crate::lifecycle::process_lock::ProcessLock::take(home).unwrap());
+        let refused = quietly(&data, "QM1").unwrap_err();
+        assert_eq!((refused.id, refused.exit), ("AMQ8110E", Exit::Exists));
+        let text = refused.to_string();
+        assert!(
+            text.contains("addmqinf -s QueueManager -v Name=QM1 -v DataPath="),
+            "{text}"
+        );
+        assert!(log.join("LOG.CTL").exists() && home.configuration().exists());
+        // What the message says works, and a start takes the markers away.
+        registry::add_existing(&data, home).unwrap();
+        broken_off::forget_creation(home, log).unwrap();
+        assert!(!home.unfinished().exists() && !broken_off::marker_of_log(log).exists());
+        broken_off::forget_creation(home, log).unwrap();
+        // Without markers it says so too.
+        registry::remove(&data, "QM1").unwrap();
+        let refused = quietly(&data, "QM1").unwrap_err();
+        assert!(refused.to_string().contains("addmqinf"), "{refused}");
     }
 
     /// One that fails, and one that was killed before it had made a log of its own, leave the log alone that was there: it is that

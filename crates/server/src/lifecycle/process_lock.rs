@@ -26,7 +26,7 @@ impl ProcessLock {
     /// # Errors
     /// It does not go, or the file cannot be made.
     pub(crate) fn take(home: &Home) -> Result<ProcessLock, Failure> {
-        let path = home.run().join("process");
+        let path = home.process();
         let until = Instant::now() + TIMEOUT;
         let file = OpenOptions::new()
             .create(true)
