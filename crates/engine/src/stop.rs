@@ -71,6 +71,9 @@ pub enum StartError {
     /// A queue manager cannot have that name.
     #[error("{0:?} cannot be the name of a queue manager")]
     BadName(String),
+    /// The files are those of a queue manager of another name.
+    #[error("the queue manager there is {0}")]
+    OtherName(String),
     /// Log and checkpoint image contradict each other: a defect or a mixed-up restore.
     #[error("the log and the queue files do not belong together: {0}")]
     Inconsistent(String),
@@ -96,6 +99,7 @@ impl StartError {
             StartError::AlreadyExists => 8,
             StartError::BadName(_) => 39,
             StartError::Inconsistent(_) => 78,
+            StartError::OtherName(_) => 76,
             StartError::NeedsCipher | StartError::NotSealed | StartError::NotOpened(..) => 79,
         }
     }

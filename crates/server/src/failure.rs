@@ -143,6 +143,7 @@ impl Failure {
             }
             StartError::AlreadyExists => Failure::new(exit, "AMQ8110E", &[name]),
             StartError::BadName(name) => layout::bad_name(exit, name),
+            StartError::OtherName(own) => Failure::new(exit, "AMQ2057E", &[name, &shown, own]),
             StartError::Inconsistent(what) => Failure::new(exit, "AMQ2026S", &[name, what]),
             StartError::NeedsCipher => Failure::new(exit, "AMQ2701S", &[name]),
             StartError::NotSealed => Failure::new(exit, "AMQ2702S", &[name]),

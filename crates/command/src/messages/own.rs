@@ -299,6 +299,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "See the explanation of {2}. If strangers cause them, keep them from the port, for example with a firewall.",
     ),
     message(
+        "AMQ2057E",
+        "The data folder {1} is that of queue manager {2}, and not of {0}.",
+        "A queue manager has the name that it was created with. mqs.ini gives its folder another one.",
+        "Correct Name in mqs.ini, and use that name.",
+    ),
+    message(
         "AMQ2061I",
         "Queue {0} has been cleared of its damage and can be used again.",
         "The messages that were on the queue are gone, and its file has been begun anew.",

@@ -389,6 +389,14 @@ fn check_image(header: &Header, anchor: Anchor) -> Result<(), StartError> {
     }
 }
 
+/// A queue manager has one name from its creation on: the one that it is asked for by.
+fn check_name(catalogue: &Catalogue, config: &EngineConfig) -> Result<(), StartError> {
+    match catalogue.qmgr_definition() {
+        Some(own) if own.name() != config.name => Err(StartError::OtherName(own.name().to_owned())),
+        _ => Ok(()),
+    }
+}
+
 /// Redoes what the log holds behind the restart point.
 fn redo_log(
     restart: &mut Restart,
@@ -455,6 +463,7 @@ impl QueueManager {
         for SavedObject { changed, stored } in std::mem::take(&mut loaded.catalogue) {
             catalogue.restore(stored.object, stored.queue, changed);
         }
+        check_name(&catalogue, &config)?;
         remove_strays(env, &home, &catalogue, &*operator)?;
         restart.harden()?;
         let keep_np = (clean && loaded.header.clean) || planted(Bug::Resurrect);

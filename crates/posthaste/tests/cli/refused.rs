@@ -75,9 +75,9 @@ fn what_a_start_would_be_refused_for_is_found_before() {
     place.line("check QM1").good();
 }
 
-/// A log of last night that was put back.
+/// A log of last night that was put back, and a folder that mqs.ini gives another name.
 #[test]
-fn an_old_log_is_refused_by_check_too() {
+fn an_old_log_and_another_name_are_refused() {
     let place = Place::new();
     let serving = place.serving("QM1");
     place
@@ -99,6 +99,11 @@ fn an_old_log_is_refused_by_check_too() {
     refused(&place, 78, "AMQ2026S");
     std::fs::rename(&log, &nightly).unwrap();
     std::fs::rename(&right, &log).unwrap();
+    let mqs = place.data().join("mqs.ini");
+    edit(&mqs, "Name=QM1", "Name=QM2");
+    place.line("check QM2").failed_with(76, "AMQ2057E");
+    place.line("start QM2").failed_with(76, "AMQ2057E");
+    edit(&mqs, "Name=QM2", "Name=QM1");
     let serving = place.serving("QM1");
     assert_eq!(place.line("get DEV.QUEUE.1 QM1").good().out, "acked\n");
     serving.end();

@@ -237,6 +237,7 @@ mod tests {
             (StartError::AlreadyExists, Exit::Exists),
             (StartError::BadName(String::new()), Exit::BadParameter),
             (StartError::Inconsistent(String::new()), Exit::Inconsistent),
+            (StartError::OtherName(String::new()), Exit::Unusable),
             (StartError::NeedsCipher, Exit::Encrypted),
             (StartError::NotSealed, Exit::Encrypted),
         ];
