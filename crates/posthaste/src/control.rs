@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use posthaste_command::messages;
 use posthaste_server::{
-    self as server, Access, CreateOptions, Creation, DataDir, Deleted, EndMode, Exit, Failure,
-    Home, LISTENER, LastEnd, Listed, State,
+    self as server, Access, CreateOptions, Creation, DataDir, EndMode, Exit, Failure, Home,
+    LISTENER, LastEnd, Listed, State,
 };
 
 use crate::cli;
@@ -286,12 +286,12 @@ fn released(home: &Home) {
 pub(crate) fn delete(place: Option<&Path>, args: &cli::Delete) -> Result<Exit, Failure> {
     let data = DataDir::find(place)?;
     let home = server::find(&data, Some(&args.queue_manager))?;
-    let deleted = server::delete(&posthaste_env::os(), &data, &home)?;
-    if deleted == Deleted::EntryOnly {
-        let inserts = [&*home.name, &home.folder.display().to_string()];
-        complain(&Failure::new(Exit::Done, "AMQ2080W", &inserts).to_string());
-    }
+    let mounted = server::delete(&posthaste_env::os(), &data, &home)?;
     if !args.quiet {
+        for folder in mounted {
+            let text = messages::format("AMQ2059I", &[folder.display().to_string()]);
+            say(&format!("AMQ2059I: {text}"))?;
+        }
         say(&format!("Queue manager '{}' deleted.", home.name))?;
     }
     Ok(Exit::Done)

@@ -54,9 +54,9 @@ pub use layout::{DataDir, Home, check_name, valid_name};
 pub use lifecycle::access::{ADMINISTRATOR, APPLICATIONS, Access, FIRST_PASSWORDS, FirstUsers};
 pub use lifecycle::check::{Findings, check};
 pub use lifecycle::create::{
-    Created, Creation, Deleted, LISTENER, create, delete, developer_objects, listener_object,
-    restore_objects,
+    Created, Creation, LISTENER, create, developer_objects, listener_object, restore_objects,
 };
+pub use lifecycle::delete::delete;
 pub use lifecycle::detach::leave_the_terminal;
 pub use lifecycle::ending::{Cause, LastEnd};
 pub use lifecycle::file_limit::outlive_the_file_limit;

@@ -5,6 +5,7 @@ pub(crate) mod access;
 pub(crate) mod broken_off;
 pub(crate) mod check;
 pub(crate) mod create;
+pub(crate) mod delete;
 pub(crate) mod detach;
 pub(crate) mod ending;
 pub(crate) mod file_limit;

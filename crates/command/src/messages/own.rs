@@ -288,9 +288,9 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ2052E",
-        "Queue manager {0} is not deleted: its data folder {1} is not there, and its log {2} is.",
-        "A disk may not be mounted, or DataPath in mqs.ini may be wrong. Without the log the messages in that folder cannot be recovered.",
-        "Mount the disk, or correct DataPath, and delete the queue manager again. If the folder is lost, remove the log's folder by hand, and delete the queue manager again.",
+        "Queue manager {0} is not deleted: its data folder {1} is not there, or has no qm.ini.",
+        "A disk may not be mounted, or DataPath in mqs.ini may be wrong. The file says where the log is, without which the messages in that folder cannot be recovered. Nothing was removed.",
+        "Mount the disk, or correct DataPath, and delete the queue manager again. If the folder is lost, remove by hand what is left of it and of the log's folder, and take the entry out with rmvmqinf {0}.",
     ),
     message(
         "AMQ2053W",
@@ -299,10 +299,28 @@ pub(super) const MESSAGES: &[Message] = &[
         "See the explanation of {2}. If strangers cause them, keep them from the port, for example with a firewall.",
     ),
     message(
+        "AMQ2055E",
+        "Queue manager {0} is not deleted: {1} {2}.",
+        "DataPath in mqs.ini and LogPath in qm.ini name folders. Only what has files that nobody but this program writes is removed, and nothing that is another queue manager's. Nothing was removed.",
+        "Correct DataPath or LogPath, and delete the queue manager again. If the folder is what is left of a damaged one, remove it by hand. rmvmqinf {0} takes the entry out of mqs.ini and leaves all files alone.",
+    ),
+    message(
         "AMQ2057E",
         "The data folder {1} is that of queue manager {2}, and not of {0}.",
         "A queue manager has the name that it was created with. mqs.ini gives its folder another one.",
         "Correct Name in mqs.ini, and use that name.",
+    ),
+    message(
+        "AMQ2058W",
+        "Queue manager {0} is deleted; {1} files or folders that are not its own were left.",
+        "Only files are removed that have names this program gives. The lines above name the others, and the folders they are in are there still.",
+        "Look through them, and move or remove them by hand: a new queue manager of that name cannot be created while they are there.",
+    ),
+    message(
+        "AMQ2059I",
+        "{0} is a mount point: it was emptied, and is there still.",
+        "A folder on which a file system is mounted can be removed only when that is not mounted any more. Nothing of the queue manager is left in it.",
+        "None.",
     ),
     message(
         "AMQ2061I",
@@ -399,12 +417,6 @@ pub(super) const MESSAGES: &[Message] = &[
         "Branch {0} was backed out: more than {1} have been left, and most of them by the user who began it.",
         "The last application that had worked on the branch of a global transaction ended in order before it was prepared, and no transaction manager has decided about it since. Of all branches that are left so no more than a fixed number is kept, and the oldest of the user who has most of them goes. Nobody was promised that it can be committed. If its transaction manager asks now, it learns that there is no such branch.",
         "See why the transaction manager neither prepares nor backs out what its applications have done; posthaste transactions -a shows the others.",
-    ),
-    message(
-        "AMQ2080W",
-        "The data folder {1} of queue manager {0} was not there: only its entry in mqs.ini was removed.",
-        "The folder says where the recovery log is. If that was made elsewhere (crtmqm -ld), it is there still, with whatever messages are in it.",
-        "If the data folder was removed with intent, remove the folder of the log too. If it is on a disk that is not mounted, mount it, and make the entry again (addmqinf).",
     ),
     message(
         "AMQ2079E",

@@ -199,9 +199,9 @@ fn data_and_log_may_be_elsewhere_and_queue_managers_do_not_disturb_each_other() 
     // Without its data folder nothing says where the log is.
     place.run(&options).good();
     std::fs::remove_dir_all(data.join("A")).unwrap();
-    let deleted = place.line("dltmqm A").good();
-    assert!(deleted.err.contains("AMQ2080W"), "{deleted:?}");
+    place.line("dltmqm A").failed_with(76, "AMQ2052E");
     assert!(logs.join("A").exists());
+    place.line("rmvmqinf A").good();
     std::fs::remove_dir_all(logs.join("A")).unwrap();
     assert!(!data.join("A").exists() && !logs.join("A").exists());
     assert_eq!(place.line("dspmq").out, "QMNAME(B) STATUS(Running)\n");

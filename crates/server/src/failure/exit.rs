@@ -1,6 +1,6 @@
 //! Exit codes of every command, in one table. They are stable: scripts and supervisors act on them.
 //!
-//! Where MQ's own commands have a code for a condition, it is the same (5, 8, 10, 16, 20, 32, 34, 36, 39, 40, 44 to 46, 49, 85, 102). 71 to 79
+//! Where MQ's own commands have a code for a condition, it is the same (5, 8, 10, 16, 20, 32, 33, 34, 36, 39, 40, 44 to 46, 49, 85, 102). 71 to 79
 //! say why a queue manager stopped or did not start; the engine gives them.
 
 /// How a process ends.
@@ -24,6 +24,8 @@ pub enum Exit {
     NoCommands,
     /// A transaction is not at a stage at which it could be resolved so.
     NotResolved,
+    /// The queue manager is deleted, and files that are not its own are left.
+    FilesLeft,
     /// There is no such resource manager.
     NoSuchManager,
     /// The command line of a command about transactions is not right.
@@ -110,6 +112,11 @@ pub const TABLE: &[(Exit, u8, &str)] = &[
         Exit::NotResolved,
         32,
         "resolve: the transaction cannot be resolved so",
+    ),
+    (
+        Exit::FilesLeft,
+        33,
+        "delete: the queue manager is deleted, and files that are not its own are left",
     ),
     (
         Exit::NoSuchManager,

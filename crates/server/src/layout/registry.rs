@@ -1,7 +1,7 @@
 //! `mqs.ini`: which queue managers there are, where their data is, and which is the default one.
 //!
 //! Invariants: a queue manager is in the file only when its creation is complete, and leaves it
-//! before its files are removed; every change happens under a lock and replaces the file as a whole.
+//! when its files are gone; every change happens under a lock and replaces the file as a whole.
 
 use std::fs;
 use std::io;
@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::failure::exit::Exit;
 use crate::ini::ConfigError;
 use crate::ini::stanza::{self, Entry, Place, Stanza};
+use crate::layout::ours::{self, Data};
 use crate::layout::{self, DataDir, Home};
 
 const QUEUE_MANAGER: &str = "QueueManager";
@@ -134,6 +135,11 @@ pub fn add_existing(data: &DataDir, home: &Home) -> Result<(), Failure> {
     }
     if !home.configuration().is_file() {
         return Err(wrong("it has no qm.ini"));
+    }
+    if ours::data(home) != Data::Ours {
+        return Err(wrong(
+            "it has no checkpoint image, reserve or queue file of this program",
+        ));
     }
     if home.unfinished().exists() && !home.has_been_started() {
         return Err(wrong("its creation was not finished"));

@@ -1,9 +1,8 @@
-//! Creating and deleting queue managers.
+//! Creating queue managers.
 //!
 //! Invariants: a creation that fails leaves nothing behind, and one that is killed leaves markers by
 //! which the next one recognises the remains (`broken_off`). Once mqs.ini names it, it is there, and a start takes away the markers
-//! that a kill has left; a deletion removes only folders that have the queue
-//! manager's own name, whatever a configuration file says.
+//! that a kill has left.
 
 use std::fs;
 use std::io;
@@ -23,7 +22,6 @@ use crate::error_log::{Console, ErrorLog};
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
 use crate::ini::configure;
-use crate::ini::stanza;
 use crate::ini::{self, Shape};
 use crate::layout::private;
 use crate::layout::registry;
@@ -31,7 +29,6 @@ use crate::layout::{self, DataDir, Home};
 use crate::lifecycle::access::{Access, FirstUsers};
 use crate::lifecycle::broken_off::{self, Claim};
 use crate::lifecycle::ending::LastEnd;
-use crate::lifecycle::log_owner;
 
 /// What to create.
 #[derive(Clone, Debug, Default)]
@@ -67,15 +64,6 @@ pub struct Created {
     pub objects: usize,
     /// Its users, if it has any.
     pub users: Option<FirstUsers>,
-}
-
-/// What was deleted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deleted {
-    /// All of it.
-    Whole,
-    /// Its entry in mqs.ini: the data folder was not there, so that nothing says where its log is.
-    EntryOnly,
 }
 
 /// MQSC for a developer's queue manager: queues to try things with, a channel and a listener.
@@ -299,88 +287,10 @@ pub fn restore_objects(env: &Env, data: &DataDir, home: &Home) -> Result<Restore
     Ok(restored)
 }
 
-/// Refuses to remove a folder that has not the queue manager's name.
-fn check_folder(folder: &Path, name: &str) -> Result<(), Failure> {
-    let own = layout::folder_name(name);
-    if folder.file_name() != Some(own.as_ref()) {
-        let what = format!("it does not end in {own}, so it is not removed");
-        return Err(Failure::new(
-            Exit::Unusable,
-            "AMQ2008E",
-            &[&shown(folder), &what],
-        ));
-    }
-    Ok(())
-}
-
-/// Removes a folder with everything in it, if it has the queue manager's name.
-fn remove_folder(folder: &Path, name: &str) -> Result<(), Failure> {
-    check_folder(folder, name)?;
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::io(folder, &error)),
-        _ => Ok(()),
-    }
-}
-
-/// Deletes a queue manager that is not running, with all its messages.
-///
-/// # Errors
-/// It is running, or its files cannot be removed; what is still there can be deleted again.
-pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<Deleted, Failure> {
-    let found = match home.folder.exists() {
-        true => Deleted::Whole,
-        false => Deleted::EntryOnly,
-    };
-    let log = configured_log(home).unwrap_or_else(|| data.new_log(&home.name, None));
-    for folder in [&log, &home.folder] {
-        if folder.exists() {
-            check_folder(folder, &home.name)?;
-        }
-    }
-    let lock = match env.disk.lock(&home.lock()) {
-        Ok(lock) => Some(lock),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-            return Err(crate::control::running(home));
-        }
-        // The folder is gone already: only the entry is left.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(Failure::io(&home.lock(), &error)),
-    };
-    let lock_of_log = match env.disk.lock(&log.join("lock")) {
-        Ok(held) => Some(held),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-            return Err(Failure::new(Exit::InUse, "AMQ2007E", &[&shown(&log)]));
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(Failure::io(&log, &error)),
-    };
-    // The log goes first: where only it is there, the data are elsewhere, as on a disk that is not mounted, of which the folder is
-    // there and empty.
-    if !home.configuration().exists() && lock_of_log.is_some() {
-        let inserts = [&*home.name, &shown(&home.folder), &shown(&log)];
-        return Err(Failure::new(Exit::Unusable, "AMQ2052E", &inserts));
-    }
-    log_owner::check(home, &log)?;
-    remove_folder(&log, &home.name)?;
-    remove_folder(&home.folder, &home.name)?;
-    drop((lock, lock_of_log));
-    registry::remove(data, &home.name)?;
-    Ok(found)
-}
-
-/// The log's folder, also from a configuration with faults: a queue manager that does not start can
-/// still be deleted.
-fn configured_log(home: &Home) -> Option<PathBuf> {
-    let (stanzas, _) = stanza::read(&fs::read(home.configuration()).ok()?);
-    let log = stanzas
-        .iter()
-        .find(|s| s.name.eq_ignore_ascii_case("Log"))?;
-    log.get("LogPath").map(PathBuf::from)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lifecycle::delete::delete;
 
     fn creation(name: &str) -> Creation {
         Creation {
@@ -449,24 +359,6 @@ mod tests {
         assert!(made.objects > 15, "{made:?}");
         delete(&posthaste_env::os(), &data, &home).unwrap();
         assert!(!home.folder.exists() && !log.exists());
-    }
-
-    /// Whose data folder is not there says where no log is: that one may stay is said to whoever deletes.
-    #[test]
-    fn a_deletion_says_what_was_there_to_delete() {
-        let folder = tempfile::tempdir().unwrap();
-        let data = DataDir::at(folder.path());
-        let elsewhere = folder.path().join("elsewhere");
-        let mut creation = creation("QM1");
-        creation.log = Some(elsewhere.clone());
-        let env = posthaste_env::os();
-        let made = create(&env, &data, &creation, &mut |_, _| {}).unwrap();
-        assert_eq!(delete(&env, &data, &made.home), Ok(Deleted::Whole));
-        assert!(!made.log.exists());
-        let made = create(&env, &data, &creation, &mut |_, _| {}).unwrap();
-        fs::remove_dir_all(&made.home.folder).unwrap();
-        assert_eq!(delete(&env, &data, &made.home), Ok(Deleted::EntryOnly));
-        assert!(made.log.starts_with(&elsewhere) && made.log.exists());
     }
 
     /// One that was killed while it wrote a marker, or whose power failed before that was on disk.

@@ -1,0 +1,227 @@
+//! `dltmqm` removes what is certainly the queue manager's, and nothing else; `addmqinf` takes in nothing else.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::place::{Place, outcome, skipped};
+
+/// A queue manager that is not running, and where its data and its log are.
+fn made(place: &Place) -> (PathBuf, PathBuf) {
+    place.line("create -lf 64 -lp 2 -ls 1 QM1").good();
+    (place.home("QM1"), place.data().join("log/QM1"))
+}
+
+fn rewrite(path: &Path, from: &Path, to: &str) {
+    let text = fs::read_to_string(path).unwrap();
+    let from = from.display().to_string();
+    assert!(text.contains(&from), "{text}");
+    fs::write(path, text.replace(&from, to)).unwrap();
+}
+
+/// A folder as IBM MQ has one for its queue manager of that name.
+fn foreign(above: &Path) -> PathBuf {
+    let folder = above.join("QM1");
+    for below in ["queues", "errors", "ssl", "qmanager"] {
+        fs::create_dir_all(folder.join(below)).unwrap();
+    }
+    for file in ["qm.ini", "queues/DEV!QUEUE", "qmanager/QMQMOBJCAT", "lock"] {
+        fs::write(folder.join(file), "Log:\n   LogPath=/var/mqm/log/QM1/\n").unwrap();
+    }
+    folder
+}
+
+/// What is below a folder, as `find` says it.
+fn all(folder: &Path) -> String {
+    outcome(std::process::Command::new("find").arg(folder))
+        .good()
+        .out
+}
+
+#[test]
+fn data_that_are_not_this_program_s_are_neither_known_nor_deleted() {
+    let place = Place::new();
+    let (home, log) = made(&place);
+    let foreign = foreign(&place.path().join("mqm"));
+    let before = all(&foreign);
+    place.line("rmvmqinf QM1").good();
+    let entry = format!("addmqinf -v Name=QM1 -v DataPath={}", foreign.display());
+    place.line(&entry).failed_with(76, "AMQ2045E");
+    place.line("addmqinf -v Name=QM1").good();
+    // However it got there.
+    let mqs = place.data().join("mqs.ini");
+    rewrite(&mqs, &home, &foreign.display().to_string());
+    let own_log = "Log:\n   LogPath=".to_owned() + &log.display().to_string() + "\n";
+    for ini in [None, Some("x"), Some(&*own_log)] {
+        if let Some(text) = ini {
+            fs::write(foreign.join("qm.ini"), text).unwrap();
+        }
+        place.line("dltmqm QM1").failed_with(76, "AMQ2055E");
+        assert_eq!(all(&foreign), before);
+        assert!(log.join("LOG.CTL").exists());
+    }
+}
+
+#[test]
+fn a_log_that_is_not_this_program_s_is_not_deleted() {
+    let place = Place::new();
+    let (home, log) = made(&place);
+    let ini = home.join("qm.ini");
+    let right = fs::read_to_string(&ini).unwrap();
+    let elsewhere = place.path().join("elsewhere");
+    let of_other = format!("--data-dir {}", elsewhere.display());
+    place
+        .line(&format!("create -lf 64 -lp 2 -ls 1 {of_other} QM1"))
+        .good();
+    let notes = place.path().join("notes/QM1");
+    fs::create_dir_all(&notes).unwrap();
+    fs::write(notes.join("diary"), "dear").unwrap();
+    // The data of another queue manager, and what somebody has called the same.
+    for folder in [&elsewhere.join("qmgrs/QM1"), &notes] {
+        fs::write(&ini, &right).unwrap();
+        rewrite(&ini, &log, &folder.display().to_string());
+        let before = all(folder);
+        let refused = place.line("dltmqm QM1").failed_with(76, "AMQ2055E");
+        assert!(refused.err.contains("LOG.CTL"), "{refused:?}");
+        assert_eq!(all(folder), before);
+        assert!(home.join("checkpoint.reserve").exists());
+    }
+    // A relative path would be another one for each who deletes.
+    fs::write(&ini, &right).unwrap();
+    rewrite(&ini, &log, "log/QM1");
+    let mut command = place.named("dltmqm");
+    let refused = outcome(command.arg("QM1").current_dir(place.data()));
+    refused.failed_with(60, "AMQ7076E");
+    assert!(log.join("LOG.CTL").exists() && ini.exists());
+    fs::write(&ini, &right).unwrap();
+    place.line("dltmqm QM1").good();
+    assert!(!home.exists() && !log.exists());
+}
+
+/// Also where only the data folder, which is not there, says where the log is.
+#[test]
+fn a_queue_manager_whose_data_folder_is_missing_is_not_deleted_wherever_its_log_is() {
+    let place = Place::new();
+    let logs = place.path().join("logs");
+    place
+        .line(&format!(
+            "create -lf 64 -lp 2 -ls 1 -ld {} QM1",
+            logs.display()
+        ))
+        .good();
+    let (home, away) = (place.home("QM1"), place.path().join("away"));
+    fs::rename(&home, &away).unwrap();
+    place.line("dltmqm QM1").failed_with(76, "AMQ2052E");
+    fs::create_dir(&home).unwrap();
+    place.line("dltmqm QM1").failed_with(76, "AMQ2052E");
+    // Somebody else's folder of that name.
+    fs::write(home.join("diary"), "dear").unwrap();
+    place.line("dltmqm QM1").failed_with(76, "AMQ2052E");
+    assert!(home.join("diary").exists());
+    fs::remove_dir_all(&home).unwrap();
+    fs::rename(&away, &home).unwrap();
+    place.line("dltmqm QM1").good();
+    assert!(!home.exists() && !logs.join("QM1").exists());
+}
+
+#[test]
+fn a_folder_that_is_in_or_above_another_queue_manager_s_is_not_deleted() {
+    let place = Place::new();
+    let (home, _) = made(&place);
+    place
+        .line(&format!(
+            "create -lf 64 -lp 2 -ls 1 -md {} QM2",
+            home.display()
+        ))
+        .good();
+    for name in ["QM1", "QM2"] {
+        let refused = place.line(&format!("dltmqm {name}"));
+        let refused = refused.failed_with(76, "AMQ2055E");
+        assert!(refused.err.contains("overlap"), "{refused:?}");
+        assert!(home.join("QM2/qm.ini").exists() && home.join("qm.ini").exists());
+    }
+}
+
+#[test]
+fn files_that_are_not_the_queue_manager_s_stay_and_are_said() {
+    let place = Place::new();
+    let (home, log) = made(&place);
+    // All that it writes itself while it runs.
+    let serving = place.serving("QM1");
+    place
+        .fed("m\n", "put SYSTEM.DEFAULT.LOCAL.QUEUE QM1 --persistent")
+        .good();
+    serving.end();
+    let mine = [
+        "qm.ini.bak",
+        "queues/notes",
+        "errors/old/AMQERR01.LOG",
+        "ssl/ca.pem",
+    ];
+    for file in mine.iter().chain(&["ssl/key.p12", "qm.ini.4711"]) {
+        let path = home.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "kept").unwrap();
+    }
+    fs::write(log.join("active/S1.LOG.gz"), "kept").unwrap();
+    let left = place.line("dltmqm QM1").failed_with(33, "AMQ2058W");
+    for (folder, file) in [
+        (&home, "qm.ini.bak"),
+        (&home, "queues/notes"),
+        (&home, "errors/old"),
+        (&home, "ssl/ca.pem"),
+        (&log, "active/S1.LOG.gz"),
+    ] {
+        let line = format!("{}: it is ", folder.join(file).display());
+        assert!(left.err.contains(&line), "{line}: {left:?}");
+    }
+    let files = |folder: &Path| {
+        all(folder)
+            .lines()
+            .filter(|line| Path::new(line).is_file())
+            .count()
+    };
+    assert_eq!((files(&home), files(&log)), (mine.len(), 1));
+    place.line("dltmqm QM1").failed_with(16, "AMQ8118E");
+    place.line("create QM1").failed_with(8, "AMQ8110E");
+}
+
+#[test]
+fn what_a_link_leads_to_is_deleted_with_it() {
+    let place = Place::new();
+    let (home, log) = made(&place);
+    let disk = place.path().join("disk");
+    fs::create_dir(&disk).unwrap();
+    for (folder, there) in [(&log, disk.join("a")), (&home, disk.join("b"))] {
+        fs::rename(folder, &there).unwrap();
+        std::os::unix::fs::symlink(&there, folder).unwrap();
+    }
+    place.line("dltmqm QM1").good();
+    assert_eq!(fs::read_dir(&disk).unwrap().count(), 0, "{}", all(&disk));
+    assert!(!home.is_symlink() && !log.is_symlink());
+}
+
+#[test]
+fn a_mount_point_is_emptied_and_stays() {
+    let place = Place::new();
+    let script = r#"
+        for F in m/QM1 l/QM1; do
+            mkdir -p "$D/$F" && mount -t tmpfs -o size=8m,mode=700 none "$D/$F" || exit 99
+        done
+        "$P" create -lf 64 -lp 2 -ls 1 -md "$D/m" -ld "$D/l" QM1 || exit 98
+        mkdir "$D/l/QM1/lost+found"
+        "$P" dltmqm QM1 || exit
+        find "$D/m" "$D/l" -mindepth 1 -printf 'left %P\n'
+        "$P" dspmqinf QM1 && exit 97
+        exit 0"#;
+    let Some(deleted) = place.on_a_small_disk(script) else {
+        return skipped("this system does not let tests mount file systems");
+    };
+    let out = deleted.good().out;
+    assert_eq!(out.matches("AMQ2059I").count(), 2, "{out}");
+    let mut left: Vec<_> = out
+        .lines()
+        .filter_map(|l| l.strip_prefix("left "))
+        .collect();
+    left.sort_unstable();
+    assert_eq!(left, ["QM1", "QM1", "QM1/lost+found"], "{out}");
+}

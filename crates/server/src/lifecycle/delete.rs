@@ -1,0 +1,354 @@
+//! Deleting queue managers.
+//!
+//! Invariants:
+//! * Nothing is removed before both folders, the data's and the log's, are known to be this queue manager's: they end in its name,
+//!   they have what only this program writes, and neither is another queue manager's, or in or above one of those. Whoever must
+//!   not be disturbed has a lock.
+//! * Removed are files that have names this program gives, each by itself. What else is there stays, and is said.
+//! * What shows whose a folder is goes last, so that a deletion that was broken off can be done again.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use posthaste_env::{Env, Lock};
+
+use crate::failure::Failure;
+use crate::failure::exit::Exit;
+use crate::ini::configure;
+use crate::ini::stanza;
+use crate::layout::ours::{self, Data};
+use crate::layout::registry;
+use crate::layout::{self, DataDir, Home};
+use crate::lifecycle::log_owner;
+
+/// Deletes a queue manager that is not running, with all its messages. Gives the mount points that were emptied and are
+/// still there.
+///
+/// # Errors
+/// It is running; a folder is not certainly its own (nothing was removed then); its files cannot be removed (what is still
+/// there can be deleted again); or AMQ2058W: it is deleted, and what is not its own was left.
+pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<Vec<PathBuf>, Failure> {
+    let log = configured_log(data, home)?;
+    for folder in [&log, &home.folder] {
+        if folder.exists() {
+            check_folder(folder, &home.name)?;
+        }
+        check_apart(data, home, folder)?;
+    }
+    let refused = |folder: &Path, what: &str| {
+        let inserts = [&*home.name, &shown(folder), what];
+        Err(Failure::new(Exit::Unusable, "AMQ2055E", &inserts))
+    };
+    let found = ours::data(home);
+    if found == Data::Foreign {
+        return refused(
+            &home.folder,
+            "has a qm.ini, and no checkpoint image, reserve or queue file of this program",
+        );
+    }
+    let lock = match found {
+        Data::Ours => locked(env, &home.folder)?.ok_or_else(|| crate::control::running(home))?,
+        _ => None,
+    };
+    let is_log = ours::is_log(&log);
+    let lock_of_log = match is_log {
+        true => locked(env, &log)?
+            .ok_or_else(|| Failure::new(Exit::InUse, "AMQ2007E", &[&shown(&log)]))?,
+        false => None,
+    };
+    // Where the log is, only the data folder says.
+    if found == Data::Absent {
+        let inserts = [&*home.name, &shown(&home.folder)];
+        return Err(Failure::new(Exit::Unusable, "AMQ2052E", &inserts));
+    }
+    if !is_log && !ours::is_empty(&log) {
+        return refused(
+            &log,
+            "has no control file LOG.CTL of this program's recovery log",
+        );
+    }
+    log_owner::check(home, &log)?;
+    let mut removal = Removal::default();
+    removal.folder(&log, &LOG)?;
+    removal.folder(&home.folder, &DATA)?;
+    drop((lock, lock_of_log));
+    registry::remove(data, &home.name)?;
+    let left = removal.left.len();
+    match left {
+        0 => Ok(removal.mounted),
+        _ => Err(Failure {
+            details: removal.left,
+            ..Failure::new(
+                Exit::FilesLeft,
+                "AMQ2058W",
+                &[&home.name, &left.to_string()],
+            )
+        }),
+    }
+}
+
+/// Refuses to remove a folder that has not the queue manager's name.
+fn check_folder(folder: &Path, name: &str) -> Result<(), Failure> {
+    let own = layout::folder_name(name);
+    if folder.file_name() != Some(own.as_ref()) {
+        let what = format!("it does not end in {own}, so it is not removed");
+        return Err(Failure::new(
+            Exit::Unusable,
+            "AMQ2008E",
+            &[&shown(folder), &what],
+        ));
+    }
+    Ok(())
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+type Held = Option<Box<dyn Lock>>;
+
+/// The lock of a folder, if the folder is there; nothing if somebody has it.
+fn locked(env: &Env, folder: &Path) -> Result<Option<Held>, Failure> {
+    let path = folder.join("lock");
+    match env.disk.lock(&path) {
+        Ok(lock) => Ok(Some(Some(lock))),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Some(None)),
+        Err(error) => Err(Failure::io(&path, &error)),
+    }
+}
+
+/// The log's folder, also from a configuration with other faults: a queue manager that does not start can still be deleted.
+fn configured_log(data: &DataDir, home: &Home) -> Result<PathBuf, Failure> {
+    let named = named_log(home).unwrap_or_else(|| data.new_log(&home.name, None));
+    match named.is_absolute() {
+        true => Ok(named),
+        // As a start refuses it: it would be another folder for each who deletes.
+        false => Err(configure::read(home).err().unwrap_or_else(|| {
+            Failure::bad_parameter(format!("LogPath {} is not absolute", named.display()))
+        })),
+    }
+}
+
+fn named_log(home: &Home) -> Option<PathBuf> {
+    let (stanzas, _) = stanza::read(&fs::read(home.configuration()).ok()?);
+    let log = stanzas
+        .iter()
+        .find(|s| s.name.eq_ignore_ascii_case("Log"))?;
+    log.get("LogPath").map(PathBuf::from)
+}
+
+/// Refuses a folder that is one of another queue manager, or in or above one.
+fn check_apart(data: &DataDir, home: &Home, folder: &Path) -> Result<(), Failure> {
+    let Ok(whole) = fs::canonicalize(folder) else {
+        return Ok(());
+    };
+    let registered = registry::read(data)?;
+    let others = registered
+        .queue_managers
+        .iter()
+        .filter(|other| other.name != home.name);
+    for other in others {
+        let log = named_log(other).unwrap_or_else(|| data.new_log(&other.name, None));
+        for theirs in [&other.folder, &log] {
+            let Ok(theirs) = fs::canonicalize(theirs) else {
+                continue;
+            };
+            if whole.starts_with(&theirs) || theirs.starts_with(&whole) {
+                let what = format!("and {} of {} overlap", theirs.display(), other.name);
+                let inserts = [&*home.name, &shown(folder), &what];
+                return Err(Failure::new(Exit::Unusable, "AMQ2055E", &inserts));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What this program puts into a folder.
+struct Contents {
+    /// When a file of that name is removed: later with a higher number; never, if it is not known.
+    turn: fn(&str) -> Option<u8>,
+    folders: &'static [(&'static str, Contents)],
+}
+
+const LOG: Contents = Contents {
+    turn: |name| match name {
+        "owner" | "creating" => Some(0),
+        "LOG.CTL" => Some(1),
+        "lock" => Some(2),
+        _ => None,
+    },
+    folders: &[(
+        "active",
+        Contents {
+            turn: |name| {
+                let number = name.strip_prefix('S')?;
+                let number = number
+                    .strip_suffix(".LOG")
+                    .or(number.strip_suffix(".NEW"))?;
+                ours::is_number(number).then_some(0)
+            },
+            folders: &[],
+        },
+    )],
+};
+
+const DATA: Contents = Contents {
+    turn: |name| match name {
+        "users" | "users.lock" | "users.new" | "first-passwords" | "ldap.sth"
+        | "encryption.keys" | "creating" | "ended" => Some(0),
+        "checkpoint.reserve" | "identity" => Some(1),
+        name if ours::is_image(name) => Some(1),
+        "lock" => Some(2),
+        "qm.ini" => Some(3),
+        _ => None,
+    },
+    folders: &[
+        (
+            "queues",
+            Contents {
+                turn: |name| ours::is_number(name.rsplit_once('.')?.1).then_some(0),
+                folders: &[],
+            },
+        ),
+        (
+            "errors",
+            Contents {
+                turn: |name| {
+                    let error = name.strip_prefix("AMQERR").map(|n| n.strip_suffix(".LOG"));
+                    let audit = name.strip_prefix("AUDIT").map(|n| n.strip_suffix(".json"));
+                    ours::is_number(error.or(audit)??).then_some(0)
+                },
+                folders: &[],
+            },
+        ),
+        (
+            "run",
+            Contents {
+                turn: |name| {
+                    matches!(name, "local.sock" | "control.sock" | "status" | "process")
+                        .then_some(0)
+                },
+                folders: &[],
+            },
+        ),
+        (
+            "ssl",
+            Contents {
+                turn: |name| name.starts_with("key.").then_some(0),
+                folders: &[],
+            },
+        ),
+    ],
+};
+
+/// When a file is removed, also one that was to take the place of a known one (`qm.ini.4711`).
+fn turn(contents: &Contents, name: &str) -> Option<u8> {
+    (contents.turn)(name).or_else(|| {
+        let (whole, process) = name.rsplit_once('.')?;
+        (contents.turn)(whole).filter(|_| ours::is_number(process))?;
+        Some(0)
+    })
+}
+
+/// What has come of removing.
+#[derive(Debug, Default)]
+struct Removal {
+    /// What is left, and why.
+    left: Vec<String>,
+    left_at: Vec<PathBuf>,
+    mounted: Vec<PathBuf>,
+}
+
+impl Removal {
+    fn leave(&mut self, path: PathBuf, why: &str) {
+        self.left.push(format!("{}: {why}", path.display()));
+        self.left_at.push(path);
+    }
+
+    /// Removes a folder by the name it was given, and where that is a link, what it leads to.
+    fn folder(&mut self, named: &Path, contents: &Contents) -> Result<(), Failure> {
+        let whole = match fs::canonicalize(named) {
+            Ok(whole) => whole,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(Failure::io(named, &error)),
+        };
+        self.contents(&whole, contents)?;
+        self.close(&whole)?;
+        if named.is_symlink() {
+            match self.left_at.iter().any(|left| left.starts_with(&whole)) {
+                true => self.leave(named.to_owned(), "it leads to what is left"),
+                false => fs::remove_file(named).map_err(|error| Failure::io(named, &error))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn contents(&mut self, folder: &Path, known: &Contents) -> Result<(), Failure> {
+        let failed = |error: io::Error| Failure::io(folder, &error);
+        let mut files = Vec::new();
+        for entry in fs::read_dir(folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_str().unwrap_or_default();
+            let kind = entry.file_type().map_err(failed)?;
+            let below = known.folders.iter().find(|(known, _)| *known == name);
+            match (kind.is_dir(), below) {
+                (true, Some((_, below))) => {
+                    self.contents(&path, below)?;
+                    self.close(&path)?;
+                }
+                // The file system's own.
+                (true, None) if name == "lost+found" && is_root_of_disk(folder) => {}
+                (true, None) => {
+                    self.leave(path, "it is a folder that the queue manager did not make")
+                }
+                (false, Some(_)) => {
+                    self.leave(path, "it is no folder; what it leads to was not touched")
+                }
+                (false, None) => match turn(known, name) {
+                    Some(turn) => files.push((turn, path)),
+                    None => self.leave(path, "it is not a file of the queue manager"),
+                },
+            }
+        }
+        files.sort();
+        for (_, path) in files {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(Failure::io(&path, &error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a folder of which the contents have gone.
+    fn close(&mut self, folder: &Path) -> Result<(), Failure> {
+        match fs::remove_dir(folder) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                self.mounted.push(folder.to_owned());
+            }
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                let mut said = self.left_at.iter().chain(&self.mounted);
+                if !said.any(|path| path.starts_with(folder)) {
+                    self.leave(folder.to_owned(), "something was put into it meanwhile");
+                }
+            }
+            Err(error) => return Err(Failure::io(folder, &error)),
+        }
+        Ok(())
+    }
+}
+
+fn is_root_of_disk(folder: &Path) -> bool {
+    let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
+    folder
+        .parent()
+        .is_some_and(|above| device(above) != device(folder))
+}
