@@ -38,6 +38,16 @@ pub(crate) enum Acceptance {
     InUnitOfListener,
 }
 
+impl Acceptance {
+    /// That of a get.
+    pub(crate) fn of_get(in_unit: bool) -> Acceptance {
+        match in_unit {
+            true => Acceptance::InUnit,
+            false => Acceptance::ForGood,
+        }
+    }
+}
+
 /// A held message, given back unless it is accepted.
 pub(crate) struct Lease {
     queue: Arc<Queue>,

@@ -792,11 +792,8 @@ impl SessionInner {
             Look::Seen(message, count) => (message, count, request.truncated()),
             Look::Taken(message, count) => (message, count, Reason::TRUNCATED_MSG_ACCEPTED),
             Look::Held(mut lease) => {
-                let acceptance = match request.in_unit(lease.message()) {
-                    true => Acceptance::InUnit,
-                    false => Acceptance::ForGood,
-                };
-                lease.accept(self, acceptance).await?;
+                let in_unit = request.in_unit(lease.message());
+                lease.accept(self, Acceptance::of_get(in_unit)).await?;
                 let message = lease.message().clone();
                 (
                     message,

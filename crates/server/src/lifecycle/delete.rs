@@ -335,8 +335,8 @@ impl Removal {
                 self.mounted.push(folder.to_owned());
             }
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
-                let mut said = self.left_at.iter().chain(&self.mounted);
-                if !said.any(|path| path.starts_with(folder)) {
+                let mut known = self.left_at.iter().chain(&self.mounted);
+                if !known.any(|path| path.starts_with(folder)) {
                     self.leave(folder.to_owned(), "something was put into it meanwhile");
                 }
             }

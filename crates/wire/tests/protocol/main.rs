@@ -6,6 +6,7 @@
 )]
 
 mod captured;
+mod credentials;
 mod crossing;
 mod hostile;
 mod keys;
