@@ -132,6 +132,58 @@ fn a_disk_that_was_full_takes_as_much_again_once_the_queue_has_been_emptied() {
     assert_eq!(w.message_count("AMQ2004S"), 0, "it never stopped by itself");
 }
 
+/// A log that could not grow does not count, after a restart, on files that there is still no room for: what is accepted has its
+/// place, so that nothing waits for a file until the queue manager stops.
+#[test]
+fn a_restart_on_a_full_disk_counts_on_no_file_that_cannot_be_made() {
+    let disk = SimDisk::of_seed(7);
+    let mut w = World::on_simulated(&disk, |c| {
+        (c.log_config.file_pages, c.log_config.primary_files) = (64, 3);
+        c.log_config.secondary_files = 1;
+        (c.q_buffer, c.pq_buffer) = (64 << 10, 64 << 10);
+    });
+    w.run("DEFINE QLOCAL(Q)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    (0..3).fold(0, |n, _| put_one(&s, h, n));
+    disk.set_free(Some(0));
+    // More definitions than the room that is kept for a checkpoint: the log keeps them all, until it can grow no more.
+    let defined = Cell::new(0);
+    let blocked = |w: &World| w.qm().log().usage().blocked.is_some();
+    until("a log that is full", || {
+        let made = w.mqsc(&format!("DEFINE QLOCAL(D{})", defined.get()));
+        defined.set(defined.get() + usize::from(made.ok));
+        !made.ok && blocked(&w)
+    });
+    // What makes room may use some of what is kept for ends.
+    let deleted = (0..defined.get())
+        .take_while(|n| w.mqsc(&format!("DELETE QLOCAL(D{n})")).ok)
+        .count();
+    assert!(deleted > 0);
+    drop(s);
+    for _ in 0..2 {
+        w.crash();
+        assert!(blocked(&w), "known before anything is appended");
+        let s = w.connect();
+        let h = open(&s, "Q", IN_OUT);
+        // It has no place for them, and says so; nothing is taken that would wait for one.
+        let refused = next(&s, h, 0).map(drop);
+        assert_eq!(refused, Err(Reason::RESOURCE_PROBLEM));
+        let reply = w.mqsc(&format!("DELETE QLOCAL(D{deleted})"));
+        assert_eq!(reply.reason, Reason::RESOURCE_PROBLEM);
+        assert!(blocked(&w));
+    }
+    disk.set_free(Some(64 * MIB));
+    until("room", || w.mqsc("DEFINE QLOCAL(D0)").ok);
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    assert_eq!(numbers(&s, h), [0, 1, 2]);
+    drop(s);
+    w.restart();
+    assert_eq!(w.depth("Q"), 0);
+    assert_eq!(w.message_count("AMQ2004S"), 0, "it never stopped by itself");
+}
+
 /// Messages in memory that only the log has, in many queues, on a disk that is full to the last page: the reserve
 /// files them, and puts are refused until it is whole again. Getting some makes room for that.
 #[test]

@@ -18,7 +18,8 @@
 //!   what makes room in the end may use half of it.
 //! * What open units of work were promised for their ends lies below all limits but that of these ends.
 //! * If a file could not be made (disk full), both limits are taken from the files that exist, until a
-//!   file could be made after all. An append is then refused rather than accepted without a place.
+//!   file could be made after all. An append is then refused rather than accepted without a place. An opening
+//!   finds that out before anything is appended, if the next file is wanted.
 //!
 //! Invariants:
 //! * `first..end` have their files under their final names, full length, written through once, and the
@@ -309,6 +310,17 @@ impl Extents {
             .min(self.shape.total())
     }
 
+    /// Whether the next file will be wanted at once and has to be made. What is at the end of the files at an opening may be the last
+    /// that a full disk had room for, so what depends on the next one is accepted only when that is there.
+    pub(crate) fn is_short(&self, position: u64) -> bool {
+        self.free.is_empty() && self.files() < self.shape.total() && self.runs_short(position)
+    }
+
+    fn runs_short(&self, position: u64) -> bool {
+        let bytes = self.shape.extent_bytes();
+        self.end * bytes < position + self.shape.reserve() + bytes / 2
+    }
+
     /// What to do next to the files when appends have reached `position`; remembered as pending until
     /// [`Extents::finished`]. With `only_needed`, only what a record already accepted waits for.
     pub(crate) fn next_action(
@@ -356,7 +368,7 @@ impl Extents {
             });
         }
         let may_try = self.retry_at().is_none_or(|at| now >= at);
-        let short = end < position + reserve + bytes / 2 && files < self.shape.total();
+        let short = self.runs_short(position) && files < self.shape.total();
         let owed = files < u64::from(self.shape.primary);
         // A record that was accepted goes first even if the limit has been lowered since.
         let promised = end < position;

@@ -343,7 +343,10 @@ impl Restart {
 
         // Before the control file says that the log has not ended cleanly: a start that cannot go on changes nothing.
         let restart = self.control.slot.restart;
-        let extents = Extents::new(shape, self.active.clone(), restart, position, &existing);
+        let mut extents = Extents::new(shape, self.active.clone(), restart, position, &existing);
+        if extents.is_short(position) {
+            grow(&*disk, &mut extents, position)?;
+        }
         let mut handles = BTreeMap::new();
         for number in shape.extent_of(position)..extents.end() {
             let path = self.active.join(extents::name(number));
@@ -376,6 +379,16 @@ impl Restart {
         let writer = Writer::new(Arc::clone(&shared), self.config.writes, generation, handles);
         Ok((RecoveryLog { shared }, writer))
     }
+}
+
+/// Makes the next file. On a disk that is full it is known from here on that there is none.
+fn grow(disk: &dyn Disk, extents: &mut Extents, position: u64) -> Result<(), LogError> {
+    let Some(action) = extents.next_action(position, 0, false) else {
+        return Ok(());
+    };
+    let bytes = extents.shape.extent_bytes();
+    let made = extents::perform(disk, &extents.active, bytes, action);
+    extents.finished(made.map(drop), 0).map(drop)
 }
 
 /// Removes what cannot be used: half-made files, and files of a wrong length outside the part of the log
