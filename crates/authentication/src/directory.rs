@@ -8,6 +8,8 @@
 //!
 //! How users are found: manual, "DEFINE AUTHINFO", BASEDNU, CLASSUSR, USRFIELD and SHORTUSR.
 
+mod name;
+
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -119,16 +121,11 @@ impl Directory {
             None if settings.field.is_empty() => None,
             None => Some(below(&settings.field, user)),
             // A whole name, of somebody below the base.
-            Some(_) if user.contains(',') => {
-                let lower = user.to_ascii_lowercase();
-                let base = settings.base.to_ascii_lowercase();
-                let is_below = lower.strip_suffix(&base)?;
-                is_below.trim_end().ends_with(',').then(|| Wanted {
-                    base: user.to_owned(),
-                    scope: Scope::Base,
-                    filter: format!("(objectClass={})", ldap_escape(class)),
-                })
-            }
+            Some(_) if user.contains(',') => name::is_below(user, &settings.base).then(|| Wanted {
+                base: user.to_owned(),
+                scope: Scope::Base,
+                filter: format!("(objectClass={})", ldap_escape(class)),
+            }),
             Some((field, value)) => is_field(field).then(|| below(field, value)),
         }
     }
