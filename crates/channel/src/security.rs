@@ -138,8 +138,8 @@ impl Demands {
         match &agreed.partner {
             None if self.certificate || !self.peer.is_empty() => object("AMQ9637E", &[]),
             None => Ok(()),
-            // One that goes on with an earlier session does not show it again.
-            Some(partner) if !partner.is_valid(now) => object(
+            // One that goes on with an earlier session does not show it again, nor are its issuers looked at.
+            Some(partner) if !partner.is_valid(now) || now > agreed.until => object(
                 "AMQ9633E",
                 &[&partner.subject.to_string(), "it is not valid now"],
             ),
@@ -377,5 +377,48 @@ impl Approved {
     fn has(self, spec: &CipherSpec) -> bool {
         let strong = self.suite_b.is_none_or(|least| spec.suite_b >= Some(least));
         strong && (spec.fips || !self.fips)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An earlier session is taken no longer than a whole handshake would be, whichever date of the chain is the first.
+    #[test]
+    fn a_session_that_goes_on_ends_with_the_first_date_of_its_chain() {
+        let spec = &posthaste_tls::CIPHER_SPECS[0];
+        let demands = Demands {
+            cipher: spec.name.to_owned(),
+            certificate: true,
+            peer: String::new(),
+            label: String::new(),
+        };
+        let partner = posthaste_tls::Certificate {
+            subject: posthaste_tls::DistinguishedName::default(),
+            issuer: posthaste_tls::DistinguishedName::default(),
+            valid: (0, 1_000),
+            key: String::new(),
+            authority: false,
+        };
+        let agreed = Agreed {
+            spec,
+            partner: Some(partner),
+            channel: None,
+            resumed: true,
+            until: 500,
+        };
+        for (now, refused) in [
+            (500, None),
+            (501, Some("AMQ9633E")),
+            (1_001, Some("AMQ9633E")),
+        ] {
+            let checked = demands.check(Some(&agreed), "C", "127.0.0.1", now);
+            assert_eq!(
+                checked.err().map(|objection| objection.id),
+                refused,
+                "{now}"
+            );
+        }
     }
 }

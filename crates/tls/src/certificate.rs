@@ -80,7 +80,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.join(":")
 }
 
-fn seconds(time: &Asn1TimeRef) -> Result<i64, ErrorStack> {
+pub(crate) fn seconds(time: &Asn1TimeRef) -> Result<i64, ErrorStack> {
     let epoch = Asn1Time::from_unix(0)?;
     let difference = epoch.diff(time)?;
     Ok(i64::from(difference.days) * DAY + i64::from(difference.secs))

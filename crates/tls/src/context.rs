@@ -20,6 +20,7 @@ use crate::certificate::subject;
 use crate::cipher_spec::{Allowed, Version};
 use crate::failure::Failure;
 use crate::key_store::{KeyStore, KeyStoreError, Personal};
+use crate::validity::Validity;
 
 /// Groups for the exchange of keys, the cheapest first.
 const GROUPS: &str = "X25519:P-256:P-384:P-521";
@@ -170,7 +171,9 @@ impl Acceptor {
             suite_b,
             terms,
         } = accept;
+        let validity = Arc::new(Validity::new(&store.lists()?)?);
         let named = Named {
+            validity,
             store: store.clone(),
             label: label.map(str::to_owned),
             otherwise: otherwise.to_owned(),
@@ -192,6 +195,11 @@ impl Acceptor {
         })
     }
 
+    /// What is found out about its clients.
+    pub(crate) fn validity(&self) -> &Arc<Validity> {
+        &self.inner.validity
+    }
+
     /// A connection whose client has named this channel, or none.
     pub(crate) fn begin(&self, channel: Option<&str>) -> Result<Ssl, Failure> {
         let named = channel.map(|channel| self.inner.of_channel(channel));
@@ -208,6 +216,7 @@ impl Acceptor {
 
 /// Contexts for channels that are asked for by name.
 struct Named {
+    validity: Arc<Validity>,
     store: KeyStore,
     label: Option<String>,
     otherwise: String,

@@ -13,7 +13,7 @@ use openssl::pkcs12::Pkcs12;
 use openssl::pkey::{PKey, Private};
 use openssl::x509::store::{X509Lookup, X509Store, X509StoreBuilder};
 use openssl::x509::verify::X509VerifyFlags;
-use openssl::x509::{X509, X509Ref};
+use openssl::x509::{X509, X509Crl, X509Ref};
 use zeroize::Zeroizing;
 
 use crate::certificate::Certificate;
@@ -244,6 +244,22 @@ impl KeyStore {
             store.set_flags(X509VerifyFlags::CRL_CHECK | X509VerifyFlags::CRL_CHECK_ALL)?;
         }
         Ok(store.build())
+    }
+
+    /// The lists of revoked certificates.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub(crate) fn lists(&self) -> Result<Vec<X509Crl>, KeyStoreError> {
+        let Some(path) = &self.revoked else {
+            return Ok(Vec::new());
+        };
+        let bytes = read(path)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let begin = "-----BEGIN X509 CRL-----";
+        let lists = text.split(begin).skip(1);
+        let lists = lists.map(|rest| X509Crl::from_pem(format!("{begin}{rest}").as_bytes()));
+        Ok(lists.collect::<Result<_, _>>()?)
     }
 
     /// Who issued a certificate, who issued theirs and so on, without the one that everybody must know.

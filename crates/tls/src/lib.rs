@@ -24,6 +24,7 @@ mod key_bags;
 mod key_store;
 mod machine;
 pub mod server_name;
+mod validity;
 
 pub use certificate::Certificate;
 pub use cipher_spec::{ALIASES, Allowed, CIPHER_SPECS, CipherSpec, UnknownCipherSpec, Version};

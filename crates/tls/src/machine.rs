@@ -6,6 +6,7 @@
 //! a write excepted.
 
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 
 use openssl::error::ErrorStack;
 use openssl::ssl::{ErrorCode, SslStream};
@@ -16,6 +17,7 @@ use crate::client_hello::{Hello, look};
 use crate::context::{Acceptor, Connector, refused_subject};
 use crate::failure::Failure;
 use crate::server_name::{of_channel, to_channel};
+use crate::validity::Validity;
 
 /// The plain text of one record, at most.
 const RECORD: usize = 16 * 1024;
@@ -121,6 +123,9 @@ pub struct Agreed {
     pub channel: Option<String>,
     /// An earlier session goes on: no certificate was shown again.
     pub resumed: bool,
+    /// The last second, from 1970 on, at which a whole handshake would find the dates of a client's certificate, of its
+    /// issuers and of their lists of revoked certificates right.
+    pub until: i64,
 }
 
 enum State {
@@ -134,12 +139,23 @@ enum State {
     },
 }
 
+/// What is in a certificate cannot be read.
+fn unreadable(error: ErrorStack) -> Failure {
+    Failure::BadCertificate {
+        why: error.to_string(),
+        expired: false,
+        subject: None,
+    }
+}
+
 /// A TLS connection.
 pub struct Machine {
     state: State,
     /// The channel that the client's first message has named: what OpenSSL knows of it is lost when a session goes on, and
     /// may have been replaced by a second message.
     named: Option<String>,
+    /// Of the accepting side.
+    validity: Option<Arc<Validity>>,
 }
 
 impl Machine {
@@ -149,7 +165,11 @@ impl Machine {
             acceptor: acceptor.clone(),
             wire: Wire::default(),
         };
-        Machine { state, named: None }
+        Machine {
+            state,
+            named: None,
+            validity: Some(Arc::clone(acceptor.validity())),
+        }
     }
 
     /// The connecting side, for a channel.
@@ -162,6 +182,7 @@ impl Machine {
         Ok(Machine {
             state: State::Stream { stream },
             named: Some(channel.to_owned()),
+            validity: None,
         })
     }
 
@@ -212,7 +233,14 @@ impl Machine {
         let done = stream.do_handshake();
         let refused = refused_subject();
         match done {
-            Ok(()) => Ok(Progress::Done),
+            Ok(()) => {
+                if let Some(validity) = &self.validity
+                    && !stream.ssl().session_reused()
+                {
+                    validity.note(stream.ssl()).map_err(unreadable)?;
+                }
+                Ok(Progress::Done)
+            }
             Err(error) if error.code() == ErrorCode::WANT_READ => Ok(Progress::Waiting),
             Err(error) => Err(Failure::of(&error, stream.ssl()).of_subject(refused)),
         }
@@ -239,19 +267,20 @@ impl Machine {
             return Ok(None);
         };
         let certificate = ssl.peer_certificate();
+        let until = match (&certificate, &self.validity) {
+            (Some(partner), Some(validity)) => validity.until(partner).map_err(unreadable)?,
+            _ => i64::MAX,
+        };
         let partner = certificate
             .map(|partner| Certificate::read(&partner))
             .transpose();
-        let partner = partner.map_err(|error| Failure::BadCertificate {
-            why: error.to_string(),
-            expired: false,
-            subject: None,
-        })?;
+        let partner = partner.map_err(unreadable)?;
         Ok(Some(Agreed {
             spec,
             partner,
             channel: self.named.clone(),
             resumed: ssl.session_reused(),
+            until,
         }))
     }
 

@@ -564,6 +564,11 @@ fn nothing_is_signed_with_what_is_broken() {
 
 /// The list in PEM of what an authority has revoked; `None` if there is no command to make one with.
 fn revoked_by(keys: &Keys, authority: &Issued, revoked: &[&Issued]) -> Option<Vec<u8>> {
+    list_by(keys, authority, revoked, "2592000")
+}
+
+/// The same, of a list that has its successor after so many seconds.
+fn list_by(keys: &Keys, authority: &Issued, revoked: &[&Issued], lasting: &str) -> Option<Vec<u8>> {
     let serial = |one: &&Issued| {
         let pem = one.certificate_pem().unwrap();
         let certificate = openssl::x509::X509::from_pem(&pem).unwrap();
@@ -576,12 +581,12 @@ fn revoked_by(keys: &Keys, authority: &Issued, revoked: &[&Issued]) -> Option<Ve
     let certificate = keys.write("issuer.pem", &authority.certificate_pem().unwrap());
     let key = keys.write("issuer.key", &authority.key_pem().unwrap());
     let configuration = format!(
-        "[ca]\ndefault_ca = one\n[one]\ndatabase = {}\ndefault_md = sha256\ndefault_crl_days = 30\n",
+        "[ca]\ndefault_ca = one\n[one]\ndatabase = {}\ndefault_md = sha256\n",
         index.display()
     );
     let configuration = keys.write("ca.cnf", configuration.as_bytes());
     let made = std::process::Command::new("openssl")
-        .args(["ca", "-gencrl", "-config"])
+        .args(["ca", "-gencrl", "-crlsec", lasting, "-config"])
         .arg(configuration)
         .arg("-cert")
         .arg(certificate)
@@ -673,13 +678,14 @@ fn a_list_of_the_revoked_that_leads_nowhere_is_refused() {
 }
 
 /// Serves one handshake of the `openssl` command; `None` if there is no such command.
-fn serve_command(keys: &Keys, acceptor: &Acceptor, session: &str) -> Option<Agreed> {
+fn serve_command(keys: &Keys, acceptor: &Acceptor, session: &str, more: &[&str]) -> Option<Agreed> {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let mut command = std::process::Command::new("openssl");
     command.args(["s_client", "-tls1_2", "-servername", "c.chl.mq.ibm.com"]);
     command.args(["-connect", &address]);
     command
+        .args(more)
         .arg(session)
         .arg(keys.folder.path().join("session"))
         .stdin(std::process::Stdio::null())
@@ -717,13 +723,74 @@ fn a_session_that_goes_on_has_named_its_channel_too() {
     };
     let acceptor = acceptor_with(&store, Allowed::all(), Arc::new(terms));
     for (session, resumed) in [("-sess_out", false), ("-sess_in", true)] {
-        let Some(agreed) = serve_command(&keys, &acceptor, session) else {
+        let Some(agreed) = serve_command(&keys, &acceptor, session, &[]) else {
             let skipped = b"SKIPPED: there is no openssl command here\n";
             std::io::Write::write_all(&mut std::io::stderr(), skipped).unwrap();
             return;
         };
         assert_eq!(agreed.resumed, resumed);
         assert_eq!(agreed.channel.as_deref(), Some("C"), "{session}");
+    }
+}
+
+/// A session that goes on shows nothing again: its dates are the first ones of the whole chain and of its lists.
+#[test]
+fn a_session_that_goes_on_holds_as_long_as_its_whole_chain_and_its_lists() {
+    let keys = Keys::new();
+    let between = [("O", "Tests"), ("CN", "between")];
+    let now = now();
+    let soon = Subject {
+        valid: (now - 60, now + 3_600),
+        ..subject(&between, KeyKind::Ec)
+    };
+    let between = keys.authority.intermediate(&soon).unwrap();
+    let leaf = between.issue(&subject(&[("CN", "client")], KeyKind::Ec));
+    let leaf = leaf.unwrap();
+    let own = subject(&[("CN", "server")], KeyKind::Ec);
+    let own = keys.authority.issue(&own).unwrap();
+    let (certificate, key) = (leaf.certificate_pem().unwrap(), leaf.key_pem().unwrap());
+    let shown = keys.write("leaf.pem", &[certificate, key].concat());
+    let shown = [
+        "-cert",
+        shown.to_str().unwrap(),
+        "-key",
+        shown.to_str().unwrap(),
+    ];
+    let trusted = [&keys.authority, &between];
+    let path = keys.write(
+        "server.p12",
+        &own.store("server", &trusted, "secret").unwrap(),
+    );
+    let list = |authority| list_by(&keys, authority, &[], "600");
+    let lists = [list(&keys.authority), list(&between)];
+    for with_lists in [false, true] {
+        let mut until = now + 3_600;
+        if with_lists {
+            let (Some(first), Some(second)) = (&lists[0], &lists[1]) else {
+                break;
+            };
+            keys.write("server.crl", &[&first[..], second].concat());
+            let next = openssl::x509::X509Crl::from_pem(first).unwrap();
+            let next = next.next_update().unwrap();
+            let epoch = openssl::asn1::Asn1Time::from_unix(0).unwrap();
+            let after = epoch.diff(next).unwrap();
+            until = i64::from(after.days) * 86_400 + i64::from(after.secs);
+            assert!(until < now + 3_600);
+        }
+        let store = KeyStore::load(&path, Some("secret")).unwrap();
+        let acceptor = acceptor(&store, Allowed::all());
+        for (session, resumed) in [("-sess_out", false), ("-sess_in", true)] {
+            let Some(agreed) = serve_command(&keys, &acceptor, session, &shown) else {
+                let skipped = b"SKIPPED: there is no openssl command here\n";
+                std::io::Write::write_all(&mut std::io::stderr(), skipped).unwrap();
+                return;
+            };
+            assert_eq!((agreed.resumed, agreed.until), (resumed, until));
+            assert!(
+                agreed.partner.unwrap().is_valid(until + 1),
+                "its own are not it"
+            );
+        }
     }
 }
 
