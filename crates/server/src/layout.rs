@@ -293,10 +293,14 @@ pub(crate) fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     name.push(format!(".{}", std::process::id()));
     let fresh = folder.join(name);
     let written = (|| {
+        // What a crash has left there, or somebody has laid there: a link would lead to a file of another name.
+        match fs::remove_file(&fresh) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
         let mut file = fs::OpenOptions::new()
             .write(true)
-            .create(true)
-            .truncate(true)
+            .create_new(true)
             .mode(0o600)
             .open(&fresh)?;
         file.write_all(text.as_bytes())?;
@@ -406,6 +410,15 @@ mod tests {
             1,
             "nothing is left over"
         );
+        // A link in the place of the new file is not followed.
+        let other = folder.path().join("other");
+        fs::write(&other, "another's").unwrap();
+        let fresh = below.join(format!("f.{}", std::process::id()));
+        std::os::unix::fs::symlink(&other, &fresh).unwrap();
+        write_atomically(&file, "three").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "three");
+        assert_eq!(fs::read_to_string(&other).unwrap(), "another's");
+        assert!(!fresh.is_symlink());
         let nowhere = folder.path().join("f/g");
         assert!(write_atomically(&nowhere, "x").is_err());
         fs::write(folder.path().join("file"), "").unwrap();

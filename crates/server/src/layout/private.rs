@@ -34,15 +34,18 @@ pub(crate) fn check(path: &Path) -> Result<(), Failure> {
 }
 
 /// Checks the folder that holds queue managers: others may look into it, for what is in it is private by itself, but
-/// who may change it could put other queue managers in the place of these.
+/// who may change it could put other queue managers in the place of these, and links in the place of new files.
 ///
 /// # Errors
-/// It cannot be looked at, or other users may change it.
+/// It cannot be looked at, other users may change it, or it is neither this user's nor the superuser's.
 pub(crate) fn check_holder(path: &Path) -> Result<(), Failure> {
     let metadata = fs::metadata(path).map_err(|error| Failure::io(path, &error))?;
     let mode = metadata.permissions().mode() & 0o777;
     if mode & (0o002 | GROUP_WRITE) == 0 {
-        return Ok(());
+        return match metadata.uid() {
+            0 => Ok(()),
+            owner => check_owner(path, owner),
+        };
     }
     let inserts = [
         &*path.display().to_string(),
@@ -122,6 +125,12 @@ mod tests {
         for (mode, refused) in [(0o755, false), (0o750, false), (0o775, true), (0o757, true)] {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
             assert_eq!(check_holder(path).is_err(), refused, "{mode:o}");
+        }
+        // Only the superuser can give a folder away, and only he would be led to others' files by a link.
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        if std::os::unix::fs::chown(path, Some(65_534), None).is_ok() {
+            let refused = check_holder(path).unwrap_err();
+            assert_eq!((refused.id, refused.exit), ("AMQ2008E", Exit::Permissions));
         }
     }
 }

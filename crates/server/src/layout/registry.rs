@@ -5,13 +5,17 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
+
+use rustix::fs::OFlags;
 
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
 use crate::ini::ConfigError;
 use crate::ini::stanza::{self, Entry, Place, Stanza};
 use crate::layout::ours::{self, Data};
+use crate::layout::private;
 use crate::layout::{self, DataDir, Home};
 
 const QUEUE_MANAGER: &str = "QueueManager";
@@ -197,12 +201,14 @@ pub(crate) fn exclusively<T>(
     what: impl FnOnce(Registered) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     data.make()?;
+    private::check_holder(data.root())?;
     let path = data.root().join("mqs.lock");
     // Closing the file, here or by the end of the process, releases the lock.
     let lock = fs::OpenOptions::new()
         .create(true)
         .truncate(false)
         .write(true)
+        .custom_flags(OFlags::NOFOLLOW.bits() as i32)
         .open(&path)
         .and_then(|file| file.lock().map(|()| file))
         .map_err(|error| Failure::io(&path, &error))?;
