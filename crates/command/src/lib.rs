@@ -56,4 +56,4 @@ pub use show::{
 };
 pub use statuses::status_keywords;
 pub use table::{AUTHENMD_USERFILE, attributes, by_keyword, by_selector};
-pub use value::{Date, Time, Value, Words, printable};
+pub use value::{Date, Time, Value, Words, is_unseen, printable};

@@ -213,11 +213,21 @@ fn fields(shape: &str, text: &str) -> Option<[u16; 3]> {
     Some([numbers.next()??, numbers.next()??, numbers.next()??])
 }
 
-/// Text with a full stop in the place of each control character: names and text come from
+/// Whether a character does something to the text around it instead of being shown: control characters, also those above
+/// 127; separators of lines and paragraphs, by which readers of logs split; and those that turn the direction of writing.
+pub fn is_unseen(c: char) -> bool {
+    let turns = matches!(
+        c,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || turns
+}
+
+/// Text with a full stop in the place of each character that [`is_unseen`]: names and text come from
 /// applications, and must not be able to drive a terminal or forge lines of a log.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    match text.contains(char::is_control) {
-        true => Cow::Owned(text.replace(char::is_control, ".")),
+    match text.contains(is_unseen) {
+        true => Cow::Owned(text.replace(is_unseen, ".")),
         false => Cow::Borrowed(text),
     }
 }

@@ -7,12 +7,12 @@ use posthaste_mqi::{Chars, Md, hex};
 /// Bytes of a line of the dump.
 const LINE: usize = 16;
 
-/// Text that cannot drive a terminal: control characters but tabs become full stops.
+/// Text that cannot drive a terminal: what is not seen, but tabs, becomes full stops.
 pub(crate) fn printable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let shown = text.chars().map(|c| match c {
         '\t' => c,
-        c if c.is_control() => '.',
+        c if posthaste_command::is_unseen(c) => '.',
         c => c,
     });
     shown.collect()

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use parking_lot::Mutex;
-use posthaste_command::messages;
+use posthaste_command::{messages, printable};
 use posthaste_engine::Operator;
 use posthaste_env::{Thread, serves_many};
 
@@ -378,7 +378,7 @@ fn insert_lines(inserts: &[String], out: &mut String) {
             true => ("ArithInsert", at + 1),
             false => ("CommentInsert", at - numbers + 1),
         };
-        let shown = insert.replace(char::is_control, ".");
+        let shown = printable(insert);
         // Writing to a String does not fail.
         let _ = writeln!(out, "{INDENT}{name}{at}({shown})");
     }
@@ -542,6 +542,11 @@ Compare with what the disk does on a normal day, and look at what else was using
             ),
             (&["a", "1"][..], "CommentInsert1(a) CommentInsert2(1)"),
             (&["-1", "x\ny"][..], "ArithInsert1(-1) CommentInsert1(x.y)"),
+            // Readers of logs split lines at these, too, and terminals show others in another order.
+            (
+                &["a\u{9b}b\u{85}c\u{2028}d\u{2029}e\u{202e}f\u{2066}g\u{200f}h"][..],
+                "CommentInsert1(a.b.c.d.e.f.g.h)",
+            ),
         ] {
             let mut out = String::new();
             insert_lines(&texts(inserts), &mut out);

@@ -3,7 +3,10 @@
 //! Invariants: a line is one JSON object and has every field; what is not known, or does not apply, is null. Fields are added
 //! at the end of their object, and keep their names and meanings.
 
+use std::fmt::Write as _;
+
 use jiff::Timestamp;
+use posthaste_command::is_unseen;
 use posthaste_engine::AuditEvent;
 use posthaste_mqi::Reason;
 use serde::Serialize;
@@ -64,6 +67,20 @@ fn known(text: &str) -> Option<&str> {
     Some(text.trim_end()).filter(|text| !text.is_empty())
 }
 
+/// JSON with `\uXXXX` in the place of what is in it and not seen: JSON itself asks for that below 32 only, and what strangers call
+/// themselves must not look like another line. All such characters stand in texts, and have four digits.
+fn escaped(json: &str) -> String {
+    json.chars()
+        .fold(String::with_capacity(json.len()), |mut out, c| {
+            match is_unseen(c) {
+                // Writing to a String does not fail.
+                true => drop(write!(out, "\\u{:04x}", u32::from(c))),
+                false => out.push(c),
+            }
+            out
+        })
+}
+
 /// The line for an event, which stands for `repeated` more of its kind and source, with its end.
 pub(super) fn of(
     queue_manager: &str,
@@ -108,7 +125,5 @@ pub(super) fn of(
         },
         repeated,
     };
-    let mut bytes = serde_json::to_vec(&line)?;
-    bytes.push(b'\n');
-    Ok(bytes)
+    Ok((escaped(&serde_json::to_string(&line)?) + "\n").into_bytes())
 }

@@ -105,6 +105,27 @@ fn each_line_has_each_field() {
     assert_eq!(empty["result"]["name"], "MQRC_NONE");
 }
 
+/// Whoever has not come in yet chooses these characters.
+#[test]
+fn what_is_not_seen_is_escaped_and_no_line_becomes_two() {
+    let name = "a\u{1b}b\u{7f}c\u{9b}d\u{85}e\u{2028}f\u{2029}g\u{202e}h\u{2066}i\u{200f}ä";
+    let event = AuditEvent {
+        claimed: name.to_owned(),
+        ..refused("127.0.0.1(4711)")
+    };
+    let line = super::line::of("QM1", Timestamp::now(), &event, 0).unwrap();
+    let line = String::from_utf8(line).unwrap();
+    let shown = r"a\u001bb\u007fc\u009bd\u0085e\u2028f\u2029g\u202eh\u2066i\u200fä";
+    assert!(line.contains(shown), "{line}");
+    assert!(
+        !line
+            .trim_end_matches('\n')
+            .contains(posthaste_command::is_unseen)
+    );
+    let read: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(read["who"]["claimed"], name);
+}
+
 #[test]
 fn a_site_of_many_addresses_is_one_source() {
     let of_site = |n: u32| refused(&format!("2001:db8::{n:x}"));
