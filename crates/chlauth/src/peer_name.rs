@@ -1,7 +1,8 @@
 //! Distinguished names of certificates, and the patterns of them that SSLPEER has.
 //!
 //! Rules of the patterns, from the public manual: attributes are separated by commas or semicolons, around which spaces
-//! mean nothing; a value may stand in quotation marks; letters match in either case; an asterisk at the beginning or end
+//! mean nothing; a value may stand in quotation marks; letters match in either case (of ASCII only: other alphabets have letters that a change of
+//! case makes those of ASCII, such as the sign of kelvin, and the manual says nothing of them); an asterisk at the beginning or end
 //! of a value stands for any characters, and with a backslash for itself; every attribute of the pattern must be in
 //! the name, and what else is in the name does not matter; several OU (or DC) are those that the name has first, in its
 //! order, the highest unit first.
@@ -134,7 +135,7 @@ pub enum BadPattern {
 /// A value that something must match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ValuePattern {
-    /// Without asterisks, in lower case.
+    /// Without asterisks, in ASCII's lower case.
     text: String,
     open_start: bool,
     open_end: bool,
@@ -157,7 +158,7 @@ impl ValuePattern {
             match c {
                 '\\' if chars.peek() == Some(&'*') => literal.extend(chars.next()),
                 '*' => return Err(inner()),
-                other => literal.extend(other.to_lowercase()),
+                other => literal.push(other.to_ascii_lowercase()),
             }
         }
         Ok(ValuePattern {
@@ -179,7 +180,7 @@ impl ValuePattern {
     }
 
     fn matches(&self, value: &str) -> bool {
-        let value = value.trim().to_lowercase();
+        let value = value.trim().to_ascii_lowercase();
         match (self.open_start, self.open_end) {
             (false, false) => value == self.text,
             (true, false) => value.ends_with(&self.text),
@@ -380,6 +381,17 @@ mod tests {
         ] {
             assert!(!matches(pattern, &smith), "{pattern}");
         }
+    }
+
+    #[test]
+    fn no_letter_beyond_ascii_is_one_of_ascii() {
+        let bank = name(&[("CN", "bank")]);
+        assert!(matches("CN=BANK", &bank));
+        for other in ["ban\u{212a}", "\u{212a}*"] {
+            assert!(!matches(&format!("CN={other}"), &bank), "{other}");
+        }
+        assert!(!matches("CN=bank", &name(&[("CN", "ban\u{212a}")])));
+        assert!(!matches("CN=*bank*", &name(&[("CN", "a ban\u{212a} b")])));
     }
 
     #[test]
