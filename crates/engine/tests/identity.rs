@@ -78,7 +78,7 @@ fn try_start(w: &World, config: &EngineConfig) -> Result<(), StartError> {
 
 #[track_caller]
 fn refused(w: &World, config: &EngineConfig, why: &str) {
-    let error = try_start(w, config).expect_err("the log is not the right one");
+    let error = try_start(w, config).unwrap_err();
     assert!(matches!(error, StartError::Inconsistent(_)), "{error}");
     assert!(error.to_string().contains(why), "{error}");
     assert_eq!(error.exit_code(), 78);

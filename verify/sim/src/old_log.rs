@@ -12,8 +12,8 @@ use crate::run::{Failure, Run};
 
 const LOG: &str = "/qm/log";
 const DATA: &str = "/qm/data";
-/// With what chance, in millionths, the log is kept for the start after the next run.
-const KEPT: u32 = 150_000;
+/// With what chance, in millionths, the log is kept for a start after the next run.
+const KEPT: u32 = 300_000;
 
 /// The files of a folder.
 pub(crate) type Files = Vec<(PathBuf, Vec<u8>)>;
@@ -44,14 +44,14 @@ fn replace(disk: &SimDisk, by: &Files) -> std::io::Result<()> {
 }
 
 impl Run {
-    /// Tries a start with the log that was kept before the last run, and keeps this one at times.
+    /// Tries a start with a log that was kept before an earlier run, and keeps this one at times.
     pub(crate) fn put_old_log_back(&mut self) -> Result<(), Failure> {
-        let old = self.old_log.take();
         let disk = self.machine.world.disk().clone();
         // What was written and not synced must stay so; a full disk has no room to copy files, and a fault may be due.
         if !disk.is_settled() || self.disk_full || disk.outstanding() > 0 {
             return Ok(());
         }
+        let old = self.old_log.take();
         let present = files(&disk, Path::new(LOG));
         if let Some(old) = old {
             let io = |error| Failure::Start(format!("while logs were exchanged: {error}"));
