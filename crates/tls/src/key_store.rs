@@ -91,6 +91,13 @@ pub struct Personal {
     pub(crate) certificate: X509,
 }
 
+fn no_list(path: &Path) -> KeyStoreError {
+    KeyStoreError::Format {
+        path: path.to_owned(),
+        what: "there is no list of revoked certificates in it (PEM)".to_owned(),
+    }
+}
+
 /// A key repository that was read.
 #[derive(Clone)]
 pub struct KeyStore {
@@ -230,16 +237,15 @@ impl KeyStore {
             store.add_cert(certificate.clone())?;
         }
         if let Some(path) = &self.revoked {
-            let format = |what: &str| KeyStoreError::Format {
-                path: path.clone(),
-                what: what.to_owned(),
-            };
             if path.to_str().is_none() {
-                return Err(format("its name is no text"));
+                return Err(KeyStoreError::Format {
+                    path: path.clone(),
+                    what: "its name is no text".to_owned(),
+                });
             }
             let lists = store.add_lookup(X509Lookup::file())?;
             let read = lists.load_crl_file(path, openssl::ssl::SslFiletype::PEM);
-            read.map_err(|_| format("there is no list of revoked certificates in it (PEM)"))?;
+            read.map_err(|_| no_list(path))?;
             // Alone, the first looks at the certificate that is shown, and at none of those who issued it.
             store.set_flags(X509VerifyFlags::CRL_CHECK | X509VerifyFlags::CRL_CHECK_ALL)?;
         }
@@ -254,12 +260,13 @@ impl KeyStore {
         let Some(path) = &self.revoked else {
             return Ok(Vec::new());
         };
-        let bytes = read(path)?;
+        let none = || no_list(path);
+        let bytes = fs::read(path).map_err(|_| none())?;
         let text = String::from_utf8_lossy(&bytes);
         let begin = "-----BEGIN X509 CRL-----";
         let lists = text.split(begin).skip(1);
         let lists = lists.map(|rest| X509Crl::from_pem(format!("{begin}{rest}").as_bytes()));
-        Ok(lists.collect::<Result<_, _>>()?)
+        lists.collect::<Result<_, _>>().map_err(|_| none())
     }
 
     /// Who issued a certificate, who issued theirs and so on, without the one that everybody must know.

@@ -316,3 +316,17 @@ fn a_directory_server_that_lets_only_its_own_users_look() {
     );
     assert_eq!(check(&directory, "alice", "wrong"), Ok(None));
 }
+
+#[test]
+fn a_whole_name_is_looked_for_only_below_the_base() {
+    let settings = DirectorySettings {
+        base: "ou=people,dc=x".to_owned(),
+        ..settings("h(1)")
+    };
+    let directory = Directory::new(settings).ok().unwrap();
+    let base = |user: &str| directory.wanted(user).map(|wanted| wanted.base);
+    let alice = "cn=alice,ou=people,dc=x";
+    assert_eq!(base(alice).as_deref(), Some(alice));
+    // An entry directly below dc=x, whoever made that.
+    assert_eq!(base("cn=mallory\\,ou=people,dc=x"), None);
+}
