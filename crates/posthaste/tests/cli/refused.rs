@@ -353,7 +353,12 @@ fn the_page_for_the_night_has_every_code_and_only_messages_that_there_are() {
     let anchors: Vec<String> = page
         .lines()
         .filter_map(|line| line.strip_prefix("## "))
-        .map(|title| title.to_lowercase().replace(' ', "-").replace('.', ""))
+        .map(|title| {
+            title
+                .to_lowercase()
+                .replace(' ', "-")
+                .replace(['.', '\'', '?'], "")
+        })
         .collect();
     for link in page.split("](#").skip(1) {
         let (anchor, _) = link.split_once(')').unwrap();
