@@ -19,11 +19,9 @@ use std::sync::Arc;
 
 use posthaste_authority::{Authority, ObjectType};
 use posthaste_mqi::Reason;
-use posthaste_mqi::constants::MQAT_QMGR;
 
-use crate::application::Application;
-use crate::audit::{AuditEvent, AuditKind};
-use crate::authorization::Refusal;
+use crate::audit::AuditEvent;
+use crate::authorization::{Asking, Refusal};
 use crate::catalogue::{COMMAND_QUEUE, is_own_store};
 use crate::manager::Inner;
 use crate::queue::Queue;
@@ -58,22 +56,10 @@ pub(crate) fn on_anothers_behalf(
         name: queue.name.text().into_owned(),
     };
     qm.operator.message("AMQ8077W", &refusal.inserts());
-    let who = Application {
-        name: qm.config.name.clone(),
-        user: user.to_owned(),
-        appl_type: MQAT_QMGR,
-        ..Application::default()
-    };
     qm.operator.audit(AuditEvent {
-        who,
-        call: what,
-        object_type: Some(refusal.object_type),
-        object: refusal.name,
-        missing: refusal.missing,
-        message: "AMQ8077W",
         because: "messages of others do not get to a queue whose messages are taken at their word"
             .to_owned(),
-        ..AuditEvent::new(AuditKind::NotAuthorized, Reason::NOT_AUTHORIZED)
+        ..Asking::by_manager(qm, user, what).refused(&refusal)
     });
     Err(Reason::NOT_AUTHORIZED)
 }

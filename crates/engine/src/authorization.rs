@@ -83,8 +83,23 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
+    /// The queue manager, for a user. `call`: what it puts.
+    pub(crate) fn by_manager(qm: &Inner, user: &str, call: &'static str) -> Asking {
+        let who = Application {
+            name: qm.config.name.clone(),
+            user: user.to_owned(),
+            appl_type: MQAT_QMGR,
+            ..Application::default()
+        };
+        Asking {
+            who: Arc::new(who),
+            call,
+            options: 0,
+        }
+    }
+
     /// What an audit is to know of a refusal.
-    fn refused(&self, refusal: &Refusal) -> AuditEvent {
+    pub(crate) fn refused(&self, refusal: &Refusal) -> AuditEvent {
         AuditEvent {
             object_type: Some(refusal.object_type),
             object: refusal.name.clone(),
@@ -340,17 +355,7 @@ impl Inner {
         };
         let identity = service.users.known_identity(user);
         let identity = identity.ok_or(Reason::SECURITY_ERROR)?;
-        let who = Application {
-            name: self.config.name.clone(),
-            user: user.to_owned(),
-            appl_type: MQAT_QMGR,
-            ..Application::default()
-        };
-        let asking = Asking {
-            who: Arc::new(who),
-            call,
-            options: 0,
-        };
+        let asking = Asking::by_manager(self, user, call);
         Ok(Caller::Checked(identity, asking))
     }
 

@@ -92,15 +92,10 @@ pub(crate) fn check(md: &Md) -> Result<(), Reason> {
     if md.report & !KNOWN != 0 {
         return Err(Reason::REPORT_OPTIONS_ERROR);
     }
-    if is_asked_for(md) && md.reply_to_q.is_blank() {
+    if asks_for_report(md) && md.reply_to_q.is_blank() {
         return Err(Reason::MISSING_REPLY_TO_Q);
     }
     Ok(())
-}
-
-/// Whether a message asks for a report of any kind.
-pub(crate) fn is_asked_for(md: &Md) -> bool {
-    asks_for_report(md)
 }
 
 /// A report (or another message the queue manager makes), with the queue it is for.

@@ -12,7 +12,7 @@ use posthaste_store::ImageWriter;
 
 use super::identity::{self, random};
 use super::image::{self, Anchor, Header, LogIdentity, SavedObject};
-use super::locks::lock_folders;
+use super::locks::Locks;
 use crate::catalogue::{Stored, system_objects};
 use crate::config::{CreateOptions, EngineConfig};
 use crate::names::valid_name;
@@ -71,7 +71,7 @@ impl QueueManager {
         for folder in [&config.data, &queues, &config.log] {
             make_folder(&**disk, folder).map_err(io(format!("making {}", folder.display())))?;
         }
-        let locks = lock_folders(disk, config)?;
+        let locks = Locks::take(env, config)?;
         let names = disk
             .list(&config.data)
             .map_err(io(format!("reading {}", config.data.display())))?;

@@ -41,6 +41,16 @@ fn new(env: &Env, incarnation: u32, adopting: bool) -> Identity {
     }
 }
 
+/// That which a data folder has when it knows the run of a log.
+fn known(log: LogIdentity, incarnation: u32) -> Identity {
+    Identity {
+        queue_manager: log.queue_manager,
+        run: log.run,
+        incarnation,
+        adopting: false,
+    }
+}
+
 /// The identity of a queue manager that is being created: the data folder has it, durably.
 pub(super) fn begin(env: &Env, config: &EngineConfig) -> Result<LogIdentity, StartError> {
     let identity = new(env, 0, false);
@@ -77,12 +87,7 @@ impl FolderIdentity {
     ) -> Result<Option<LogIdentity>, StartError> {
         let noted = self.0.newest();
         let before = match (anchor.identity, noted) {
-            (Some(log), _) => Identity {
-                queue_manager: log.queue_manager,
-                run: log.run,
-                incarnation: anchor.incarnation,
-                adopting: false,
-            },
+            (Some(log), _) => known(log, anchor.incarnation),
             (None, Some(noted)) => Identity {
                 incarnation: anchor.incarnation,
                 ..noted
@@ -111,13 +116,7 @@ impl FolderIdentity {
         let Some(log) = anchor.identity else {
             return Ok(());
         };
-        let identity = Identity {
-            queue_manager: log.queue_manager,
-            run: log.run,
-            incarnation: anchor.incarnation,
-            adopting: false,
-        };
-        Ok(self.0.write(&env.disk, identity)?)
+        Ok(self.0.write(&env.disk, known(log, anchor.incarnation))?)
     }
 }
 

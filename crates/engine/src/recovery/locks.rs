@@ -3,9 +3,8 @@
 //! Invariant: what is held is held until the last of a queue manager's files is closed.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use posthaste_env::{Disk, Env, Lock};
+use posthaste_env::{Env, Lock};
 
 use crate::config::EngineConfig;
 use crate::stop::StartError;
@@ -23,29 +22,21 @@ impl Locks {
     /// # Errors
     /// Another process has one of them; a folder is not there, or cannot be written.
     pub fn take(env: &Env, config: &EngineConfig) -> Result<Locks, StartError> {
-        lock_folders(&env.disk, config)
-    }
-}
-
-/// Takes the locks of both folders.
-pub(super) fn lock_folders(
-    disk: &Arc<dyn Disk>,
-    config: &EngineConfig,
-) -> Result<Locks, StartError> {
-    let lock = |folder: &Path| {
-        disk.lock(&folder.join("lock")).map_err(|error| {
-            if error.kind() == std::io::ErrorKind::WouldBlock {
-                StartError::InUse(folder.to_owned())
-            } else {
-                StartError::Io {
-                    what: format!("locking {}", folder.display()),
-                    error,
+        let lock = |folder: &Path| {
+            env.disk.lock(&folder.join("lock")).map_err(|error| {
+                if error.kind() == std::io::ErrorKind::WouldBlock {
+                    StartError::InUse(folder.to_owned())
+                } else {
+                    StartError::Io {
+                        what: format!("locking {}", folder.display()),
+                        error,
+                    }
                 }
-            }
+            })
+        };
+        Ok(Locks {
+            _data: lock(&config.data)?,
+            _log: lock(&config.log)?,
         })
-    };
-    Ok(Locks {
-        _data: lock(&config.data)?,
-        _log: lock(&config.log)?,
-    })
+    }
 }

@@ -30,10 +30,9 @@ use crate::manager::Inner;
 use crate::message::Message;
 use crate::message_data::MessageData;
 use crate::meter::Count;
-use crate::origin::Origin;
+use crate::origin::{Origin, asks_for_report};
 use crate::queue::Queue;
 use crate::queue::retained::Retaining;
-use crate::report;
 use crate::resolution::{ours, resolve};
 use crate::routed::{RoutedMessage, trimmed};
 use crate::session::SessionInner;
@@ -291,7 +290,7 @@ impl SessionInner {
             return Err(Reason::PUBSUB_INHIBITED);
         }
         check_md(&md)?;
-        if pmo.options & MQPMO_SUPPRESS_REPLYTO != 0 && report::is_asked_for(&md) {
+        if pmo.options & MQPMO_SUPPRESS_REPLYTO != 0 && asks_for_report(&md) {
             return Err(Reason::MISSING_REPLY_TO_Q);
         }
         let rules = qm.catalogue.topic_objects.rules(&topic.string);
