@@ -153,6 +153,24 @@ fn run(command: &mut Command) -> Result<(), String> {
     }
 }
 
+/// Fetches the libraries that a project names, and writes where they are.
+fn fetch(pom: &Path, class_path: &Path) -> Result<(), String> {
+    run(Command::new("mvn")
+        .args(["-B", "-q", "-f"])
+        .arg(pom)
+        .arg(CLASSPATH_GOAL)
+        .arg(format!("-Dmdep.outputFile={}", class_path.display())))
+}
+
+/// A folder that is made, for one process at a time: tests are processes of their own, of which one fetches and compiles while the
+/// others wait for it.
+fn alone_in(folder: &Path) -> Result<fs::File, String> {
+    fs::create_dir_all(folder).map_err(text)?;
+    let lock = fs::File::create(folder.join("lock")).map_err(text)?;
+    lock.lock().map_err(text)?;
+    Ok(lock)
+}
+
 /// Writes the sources as an edition has them, below `folder`; where they are.
 fn adapted(
     folder: &Path,
@@ -178,10 +196,7 @@ impl Programs {
     /// Maven or the compiler failed, or the folder cannot be used.
     pub fn compile(root: &Path, edition: Edition) -> Result<Programs, String> {
         let folder = &root.join(edition.folder());
-        fs::create_dir_all(folder).map_err(text)?;
-        // Tests are processes of their own: one compiles, the others wait for it.
-        let lock = fs::File::create(folder.join("lock")).map_err(text)?;
-        lock.lock().map_err(text)?;
+        let _lock = alone_in(folder)?;
         let mut sources = Vec::new();
         for path in files(Path::new(edition.sources()))? {
             let source = fs::read_to_string(&path).map_err(text)?;
@@ -196,11 +211,7 @@ impl Programs {
         let fresh = fs::read_to_string(&stamp).is_ok_and(|before| before == state);
         if !fresh {
             let adapted = adapted(folder, edition.sources(), &sources)?;
-            run(Command::new("mvn")
-                .args(["-B", "-q", "-f"])
-                .arg(folder.join("sources/pom.xml"))
-                .arg(CLASSPATH_GOAL)
-                .arg(format!("-Dmdep.outputFile={}", libraries.display())))?;
+            fetch(&folder.join("sources/pom.xml"), &libraries)?;
             let _ = fs::remove_dir_all(&classes);
             fs::create_dir_all(&classes).map_err(text)?;
             let java = adapted
@@ -228,9 +239,7 @@ impl Programs {
     /// Maven failed, or the folder cannot be used.
     pub fn with_client(&self, root: &Path, version: &str) -> Result<Programs, String> {
         let folder = root.join(format!("client-{version}"));
-        fs::create_dir_all(&folder).map_err(text)?;
-        let lock = fs::File::create(folder.join("lock")).map_err(text)?;
-        lock.lock().map_err(text)?;
+        let _lock = alone_in(&folder)?;
         let (pom, libraries) = (folder.join("pom.xml"), folder.join("class-path"));
         let source = Path::new(self.edition.sources()).join("pom.xml");
         let source = fs::read_to_string(source).map_err(text)?;
@@ -238,11 +247,7 @@ impl Programs {
         let fresh = fs::read_to_string(&pom).is_ok_and(|before| before == wanted);
         if !fresh || !libraries.exists() {
             fs::write(&pom, &wanted).map_err(text)?;
-            run(Command::new("mvn")
-                .args(["-B", "-q", "-f"])
-                .arg(&pom)
-                .arg(CLASSPATH_GOAL)
-                .arg(format!("-Dmdep.outputFile={}", libraries.display())))?;
+            fetch(&pom, &libraries)?;
         }
         let libraries = fs::read_to_string(&libraries).map_err(text)?;
         let classes = self.class_path.split(':').next().unwrap_or_default();
