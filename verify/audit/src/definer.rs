@@ -14,7 +14,7 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Md, Name, Od, Pmo, Reason};
 
 use crate::server::runmqsc;
-use crate::stage::{Stage, connect, ending, unanswered};
+use crate::stage::{Stage, connect, ending, unanswered, whole};
 use crate::violation::{Broken, Violation};
 
 /// His queues.
@@ -308,7 +308,7 @@ impl Definer {
             ..Gmo::default()
         };
         let largest = LARGEST as usize + 8;
-        let result = connection.get(handle, &mut Md::default(), &mut gmo, largest);
+        let result = whole(connection.get(handle, &mut Md::default(), &mut gmo, largest));
         let result = match result {
             Err(ClientError::Reason(Reason::NO_MSG_AVAILABLE)) => Ok(()),
             other => other.map(drop),
@@ -420,9 +420,9 @@ fn browse(connection: &mut Connection, name: &str) -> Result<Content, ClientErro
             ..Gmo::default()
         };
         let largest = LARGEST as usize + 8;
-        let got = match connection.get(handle, &mut Md::default(), &mut gmo, largest) {
+        let got = match whole(connection.get(handle, &mut Md::default(), &mut gmo, largest)) {
             Err(ClientError::Reason(Reason::NO_MSG_AVAILABLE)) => break,
-            other => other?.value,
+            other => other?,
         };
         next = MQGMO_BROWSE_NEXT;
         let number = got.data.first_chunk::<8>();

@@ -171,6 +171,7 @@ fn behind_header(bytes: &[u8]) -> Result<&[u8], String> {
 mod tests {
     use super::*;
     use crate::stage::{LISTS, QUEUES, TOPICS, list_code, subscribers, topic_code};
+    use crate::worker::{BUFFER, LARGEST, LONGEST_DELAY};
 
     fn sample() -> Payload {
         Payload {
@@ -245,6 +246,12 @@ mod tests {
         for at in 40..delayed.len() {
             assert!(Payload::read(&delayed[..at], payload.run).is_err(), "{at}");
         }
+    }
+
+    #[test]
+    fn the_longest_message_fits_the_buffer_behind_the_longest_header() {
+        let longest = behind_delay(LONGEST_DELAY, &sample().write(LARGEST));
+        assert!(longest.len() <= BUFFER, "{}", longest.len());
     }
 
     #[test]

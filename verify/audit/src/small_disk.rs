@@ -17,7 +17,7 @@ use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 
 use crate::server::{Server, Site, Way};
-use crate::stage::connect;
+use crate::stage::{connect, whole};
 
 const QUEUE: &str = "AUDIT.DISK";
 const MESSAGE: usize = 48 << 10;
@@ -212,9 +212,9 @@ impl<'a> Rounds<'a> {
                 options: how | MQGMO_NO_WAIT,
                 ..Gmo::default()
             };
-            let got = match connection.get(handle, &mut Md::default(), &mut gmo, MESSAGE) {
+            let got = match whole(connection.get(handle, &mut Md::default(), &mut gmo, MESSAGE)) {
                 Err(ClientError::Reason(Reason::NO_MSG_AVAILABLE)) => break,
-                other => client("MQGET", other)?.value,
+                other => client("MQGET", other)?,
             };
             let number = got.data.first_chunk::<8>();
             all.push(number.map_or(u64::MAX, |bytes| u64::from_le_bytes(*bytes)));

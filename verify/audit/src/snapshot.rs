@@ -9,9 +9,9 @@ use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Reason};
 
 use crate::history::{Seen, Snapshot};
 use crate::payload::Payload;
-use crate::stage::{QUEUES, STAGING, Stage, connect};
+use crate::stage::{QUEUES, STAGING, Stage, connect, whole};
 use crate::violation::{Broken, Violation};
-use crate::worker::{LARGEST, LONGEST_DELAY};
+use crate::worker::{BUFFER, LONGEST_DELAY};
 
 /// How long connections that were dropped may take to be backed out.
 const SETTLE: Duration = Duration::from_secs(10);
@@ -111,9 +111,9 @@ fn browse(
             options: next | MQGMO_NO_WAIT,
             ..Gmo::default()
         };
-        let got = match connection.get(handle, &mut md, &mut gmo, LARGEST) {
+        let got = match whole(connection.get(handle, &mut md, &mut gmo, BUFFER)) {
             Err(ClientError::Reason(Reason::NO_MSG_AVAILABLE)) => break,
-            other => other?.value,
+            other => other?,
         };
         next = MQGMO_BROWSE_NEXT;
         line.bytes += got.length as u64;

@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Instant;
 
-use posthaste_client::{Address, ClientError, Connect, Connection};
-use posthaste_mqi::Reason;
+use posthaste_client::{Address, Call, ClientError, Connect, Connection};
+use posthaste_mqi::{Done, Reason};
 
 use crate::history::{NEVER, Stamp, Traits};
 
@@ -189,6 +189,18 @@ pub(crate) fn connect(address: &Address, name: &str) -> Result<Connection, Clien
     Connection::open(&connect)
 }
 
+/// What a get came to, where a warning is a failure: a message that does not fit stays where it is, and whoever browses it
+/// would be given it again for ever.
+pub(crate) fn whole<T>(got: Call<T>) -> Result<T, ClientError> {
+    match got? {
+        Done {
+            warning: Reason::NONE,
+            value,
+        } => Ok(value),
+        Done { warning, .. } => Err(ClientError::Reason(warning)),
+    }
+}
+
 /// Whether a call was refused because the queue manager, or the channel, is ending.
 pub(crate) fn ending(error: &ClientError) -> bool {
     let expected = [
@@ -209,4 +221,20 @@ pub(crate) fn unanswered(error: &ClientError) -> bool {
         Reason::CONNECTION_ERROR,
     ];
     !matches!(error, ClientError::Reason(_)) || lost.contains(&error.reason())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_does_not_fit_is_a_failure() {
+        assert!(matches!(whole(Ok(Done::ok(7))), Ok(7)));
+        let cut = Done {
+            value: 7,
+            warning: Reason::TRUNCATED_MSG_FAILED,
+        };
+        let failed = ClientError::Reason(Reason::TRUNCATED_MSG_FAILED);
+        assert_eq!(whole(Ok(cut)).unwrap_err().to_string(), failed.to_string());
+    }
 }

@@ -22,11 +22,13 @@ use crate::history::{
     Answer, Ending, Expires, Get, History, Id, NEVER, Outcome, Put, Stamp, Unit, UnitId,
 };
 use crate::payload::{HEAD, Payload};
-use crate::stage::{NAMED, QUEUES, Stage, connect, ending, unanswered};
+use crate::stage::{NAMED, QUEUES, Stage, connect, ending, unanswered, whole};
 use crate::violation::{Broken, Violation};
 
 /// The longest message, in bytes.
 pub(crate) const LARGEST: usize = 1 << 20;
+/// The buffer of a get: room for the longest message, and for the header of one that was delayed.
+pub(crate) const BUFFER: usize = LARGEST + 4_096;
 /// Bytes queued above which nobody puts.
 const FULL: i64 = 24 << 20;
 /// Own messages a connection remembers, to get one of them by its identifier.
@@ -593,9 +595,8 @@ impl<'a> Worker<'a> {
         let handle = link.handles.get(usize::from(queue)).copied();
         let called_ms = self.stage.ms();
         let called = self.stage.tick();
-        let result =
-            link.connection
-                .get(handle.unwrap_or(Hobj::UNUSABLE), &mut md, &mut gmo, LARGEST);
+        let handle = handle.unwrap_or(Hobj::UNUSABLE);
+        let result = whole(link.connection.get(handle, &mut md, &mut gmo, BUFFER));
         let (replied, replied_ms) = (self.stage.tick(), self.stage.ms());
         let mut record = Get {
             queue,
@@ -609,9 +610,9 @@ impl<'a> Worker<'a> {
         };
         let error = match result {
             Ok(got) => {
-                let read = Payload::read(&got.value.data, self.stage.run)
+                let read = Payload::read(&got.data, self.stage.run)
                     .and_then(|payload| payload.found(queue, md.persistence, md.priority));
-                let bytes = i64::try_from(got.value.length).unwrap_or(0);
+                let bytes = i64::try_from(got.length).unwrap_or(0);
                 self.stage.add_queued(-bytes);
                 if if_persistent && md.persistence != MQPER_PERSISTENT {
                     unit = None;
