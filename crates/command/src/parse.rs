@@ -295,7 +295,9 @@ fn unknown_keyword(
     known: &[&str],
 ) -> SyntaxError {
     let word = parameter.word.to_ascii_uppercase();
-    let detail = match fault::meant(&word, known.iter().copied()) {
+    // What is typed may be a keyword of the command's where it takes no value.
+    let others = known.iter().copied().filter(|other| *other != word);
+    let detail = match fault::meant(&word, others) {
         Some(meant) => format!("{word} is not a keyword of {command}; did you mean {meant}?"),
         None => format!("{word} is not a keyword of {command}"),
     };

@@ -234,3 +234,14 @@ fn no_command_of_mq_is_called_unknown() {
     }
     assert!(!parse("FROB QLOCAL(A)").expect_err("a fault").is_not_here());
 }
+
+/// Some commands take a keyword that others do not: it is no answer to itself.
+#[test]
+fn a_keyword_is_not_suggested_in_its_own_place() {
+    let error = parse("DISPLAY SUB(*) TYPE(API)").expect_err("SUBTYPE is meant");
+    assert!(
+        !error.detail.contains("did you mean TYPE"),
+        "{}",
+        error.detail
+    );
+}
