@@ -5,6 +5,8 @@
 //! to several addresses of this machine in turn (the listener must be open to all), for the kernel looks long for a free
 //! port where very many connections have both addresses in common. MaxChannels, MAXINST and MAXINSTC must let them in.
 //!
+//! `... -- waiting PORT COUNT PID`: the same, and each opens DEV.QUEUE.1 and waits for a message of its own, by CorrelId.
+//!
 //! `... -- churn PORT COUNT`: one client that connects and disconnects COUNT times; how long each took.
 //!
 //! `... -- storm PORT COUNT CIPHERSPEC`: what 10 requesters and as many responders notice, that are connected with TLS and exchange
@@ -29,7 +31,7 @@ use std::time::{Duration, Instant};
 use posthaste_client::{Address, Connect, Connection, Tls};
 use posthaste_mqi::constants::{
     MQGMO_NO_SYNCPOINT, MQGMO_WAIT, MQMO_MATCH_CORREL_ID, MQOO_INPUT_SHARED, MQOO_OUTPUT,
-    MQPER_NOT_PERSISTENT, MQPMO_NO_SYNCPOINT,
+    MQPER_NOT_PERSISTENT, MQPMO_NO_SYNCPOINT, MQWI_UNLIMITED,
 };
 use posthaste_mqi::{CorrelId, Gmo, Hobj, Md, Name, Od, Pmo};
 
@@ -94,6 +96,51 @@ fn crowd(port: u16, count: usize, pid: &str, cipher: &str) {
     println!("connecting, the last: {}", shown(last));
     let grown = resident(pid).saturating_sub(before);
     println!("resident: {} bytes a client", grown / (count as u64).max(1));
+}
+
+/// Clients of which each waits in MQGET, a thread each; they wait until this process ends.
+fn waiting(port: u16, count: usize, pid: &str) {
+    let before = resident(pid);
+    let begun = Barrier::new(count + 1);
+    std::thread::scope(|scope| {
+        for number in 0..count {
+            let mut client = connect(port, number, "");
+            let mut od = Od {
+                object_name: Name::new("DEV.QUEUE.1"),
+                ..Od::default()
+            };
+            let queue = client.open_object(&mut od, MQOO_INPUT_SHARED);
+            let queue = queue.unwrap().value;
+            let mut correl_id = [0; 24];
+            correl_id[..8].copy_from_slice(&number.to_le_bytes());
+            let begun = &begun;
+            let waits = move || {
+                let mut md = Md {
+                    correl_id,
+                    ..Md::default()
+                };
+                let mut gmo = Gmo {
+                    options: MQGMO_NO_SYNCPOINT | MQGMO_WAIT,
+                    match_options: MQMO_MATCH_CORREL_ID,
+                    wait_interval: MQWI_UNLIMITED,
+                    ..Gmo::default()
+                };
+                begun.wait();
+                client.get(queue, &mut md, &mut gmo, SIZE).unwrap_err();
+            };
+            let thread = std::thread::Builder::new().stack_size(64 << 10);
+            thread.spawn_scoped(scope, waits).unwrap();
+        }
+        begun.wait();
+        // Until all their requests have been served, which takes no more memory then.
+        let mut grown = 0;
+        while grown < resident(pid).saturating_sub(before) {
+            grown = resident(pid).saturating_sub(before);
+            std::thread::sleep(Duration::from_secs(2));
+        }
+        println!("resident: {} bytes a client", grown / (count as u64).max(1));
+        std::process::exit(0);
+    });
 }
 
 fn churn(port: u16, count: usize, cipher: &str) {
@@ -357,6 +404,9 @@ fn main() {
             let cipher = cipher.first().unwrap_or(&"");
             crowd(port.parse().unwrap(), count.parse().unwrap(), pid, cipher);
         }
+        ["waiting", port, count, pid] => {
+            waiting(port.parse().unwrap(), count.parse().unwrap(), pid);
+        }
         ["churn", port, count, cipher @ ..] => {
             let cipher = cipher.first().unwrap_or(&"");
             churn(port.parse().unwrap(), count.parse().unwrap(), cipher);
@@ -378,7 +428,7 @@ fn main() {
             pid,
         ),
         _ => println!(
-            "crowd PORT COUNT PID, churn PORT COUNT, beside PORT SECONDS, storm PORT COUNT CIPHERSPEC, or share PORT CONVERSATIONS COUNT ROUNDS PID"
+            "crowd PORT COUNT PID, waiting PORT COUNT PID, churn PORT COUNT, beside PORT SECONDS, storm PORT COUNT CIPHERSPEC, or share PORT CONVERSATIONS COUNT ROUNDS PID"
         ),
     }
 }
