@@ -157,7 +157,7 @@ pub(crate) fn report(
         expiry: if pass { md.expiry } else { MQEI_UNLIMITED },
         feedback: kind.feedback(),
         encoding: md.encoding,
-        coded_char_set_id: md.coded_char_set_id,
+        coded_char_set_id: qm.catalogue.named_set(md.coded_char_set_id),
         format: if body.len() == 0 {
             Chars::default()
         } else {
@@ -239,7 +239,7 @@ impl Report {
                 queue_manager,
                 ..
             } => {
-                let (md, data) = transmit(&self.md, &self.data, queue, queue_manager);
+                let (md, data) = transmit(qm, &self.md, &self.data, (queue, queue_manager));
                 (alias, transmission, md, data)
             }
             Target::Topic(_) | Target::Qmgr | Target::Definition => {
@@ -272,7 +272,7 @@ impl Report {
                 self.to.1
             },
             encoding: md.encoding,
-            coded_char_set_id: md.coded_char_set_id,
+            coded_char_set_id: qm.catalogue.named_set(md.coded_char_set_id),
             format: md.format,
             put_appl_type: MQAT_QMGR,
             put_appl_name: Chars::new(&qm.config.name),
@@ -284,7 +284,7 @@ impl Report {
         let outer = Md {
             format: Chars::new(MQFMT_DEAD_LETTER_HEADER),
             encoding: MQENC_NATIVE,
-            coded_char_set_id: MQCCSI_DEFAULT,
+            coded_char_set_id: qm.catalogue.qmgr().coded_char_set_id,
             expiry: MQEI_UNLIMITED,
             ..md.clone()
         };

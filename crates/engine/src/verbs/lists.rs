@@ -318,7 +318,7 @@ impl SessionInner {
             MQEI_UNLIMITED => 0,
             tenths => self.qm.clock.now() + i64::from(tenths) * 100_000,
         };
-        let routed = route.routed_sharing(md.clone(), message.data.clone(), expires);
+        let routed = route.routed_sharing(&self.qm, md.clone(), message.data.clone(), expires);
         Ok((routed, md))
     }
 

@@ -239,7 +239,7 @@ pub(super) fn address(
     let data = data.data.clone();
     let (md, data, form) = match remote {
         Some((name, manager)) => {
-            let (md, data) = transmit(&md, &data, name, manager);
+            let (md, data) = transmit(qm, &md, &data, (name, manager));
             (md, data, usize::MAX)
         }
         None => {
@@ -475,6 +475,7 @@ impl SessionInner {
             reply_to_q: md.reply_to_q,
             reply_to_q_mgr: md.reply_to_q_mgr,
             backout_count: md.backout_count,
+            coded_char_set_id: md.coded_char_set_id,
             ..shown
         };
         *md = mde::given_back(md, done);

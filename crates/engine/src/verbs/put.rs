@@ -15,6 +15,7 @@ use crate::authority_service::Authorised;
 use crate::catalogue::{Alias, Definition};
 use crate::group::NextPut;
 use crate::handles::{Handle, OpenTopic, Target, is_list};
+use crate::manager::Inner;
 use crate::message::Message;
 use crate::message_data::MessageData;
 use crate::meter::Count;
@@ -102,18 +103,24 @@ impl Route {
 
     /// The message as the queue of this route gets it.
     #[inline]
-    fn routed(&self, md: Md, data: Bytes, expires: i64) -> RoutedMessage {
+    fn routed(&self, qm: &Inner, md: Md, data: Bytes, expires: i64) -> RoutedMessage {
         match self.remote {
             None => RoutedMessage::new(self.queue.clone(), md, data, expires),
-            Some(_) => self.routed_sharing(md, trimmed(data).into(), expires),
+            Some(_) => self.routed_sharing(qm, md, trimmed(data).into(), expires),
         }
     }
 
     /// The same of data that others share, which have been trimmed.
-    pub(super) fn routed_sharing(&self, md: Md, data: MessageData, expires: i64) -> RoutedMessage {
+    pub(super) fn routed_sharing(
+        &self,
+        qm: &Inner,
+        md: Md,
+        data: MessageData,
+        expires: i64,
+    ) -> RoutedMessage {
         let (md, data) = match self.remote.as_deref() {
             None => (md, data),
-            Some((name, q_mgr)) => transmit(&md, &data, *name, *q_mgr),
+            Some(names) => transmit(qm, &md, &data, *names),
         };
         RoutedMessage::sharing(self.queue.clone(), md, data, expires)
     }
@@ -298,6 +305,7 @@ impl SessionInner {
             md.correl_id = self.qm.new_msg_id(self.qm.next_seq());
         }
         md.backout_count = 0;
+        md.coded_char_set_id = self.qm.catalogue.named_set(md.coded_char_set_id);
         if md.reply_to_q_mgr.is_blank() && !md.reply_to_q.is_blank() {
             (md.reply_to_q, md.reply_to_q_mgr) = self.reply_to(md.reply_to_q);
         }
@@ -358,7 +366,7 @@ impl SessionInner {
             self.check_unit(2)?;
         }
         let length = data.len();
-        let routed = route.routed(md, data, expires);
+        let routed = route.routed(qm, md, data, expires);
         Ok(Begun {
             queue: route.queue,
             remote: route.remote,
@@ -410,6 +418,7 @@ impl SessionInner {
             reply_to_q: md.reply_to_q,
             reply_to_q_mgr: md.reply_to_q_mgr,
             backout_count: md.backout_count,
+            coded_char_set_id: md.coded_char_set_id,
             ..shown.clone()
         };
         *md = mde::given_back(md, done);
