@@ -289,7 +289,7 @@ impl SessionInner {
         if !qm.catalogue.qmgr().publish_subscribe {
             return Err(Reason::PUBSUB_INHIBITED);
         }
-        check_md(&md)?;
+        let warning = check_md(&md, false)?;
         if pmo.options & MQPMO_SUPPRESS_REPLYTO != 0 && asks_for_report(&md) {
             return Err(Reason::MISSING_REPLY_TO_Q);
         }
@@ -301,10 +301,6 @@ impl SessionInner {
         if data.len() > qm.catalogue.qmgr().max_msg_length {
             return Err(Reason::MSG_TOO_BIG_FOR_Q_MGR);
         }
-        let warning = match md.priority > 9 {
-            true => Reason::PRIORITY_EXCEEDS_MAXIMUM,
-            false => Reason::NONE,
-        };
         let mut given_back = md.msg_id;
         if pmo.options & MQPMO_NEW_MSG_ID != 0 {
             given_back = qm.new_msg_id(qm.next_seq());

@@ -342,12 +342,7 @@ impl SessionInner {
         if pmo.options & MQPMO_FAIL_IF_QUIESCING != 0 && qm.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }
-        check_md(&md)?;
-        let warning = if md.priority > 9 {
-            Reason::PRIORITY_EXCEEDS_MAXIMUM
-        } else {
-            Reason::NONE
-        };
+        let warning = check_md(&md, route.remote.is_some())?;
         self.complete(&route, &mut md, pmo, passed);
         self.check_fit(&route, data.len(), &md)?;
         let expires = match md.expiry {
@@ -544,7 +539,7 @@ impl Session {
     /// options (2026, 2046, 2093–2096, 2097, 2098, 2460, 2535), of the handle (2019, 2039, 2041), of the queue (2030, 2031,
     /// 2048, 2051, 2052, 2053, 2056), of topics (2417, 2479, 2502), of groups (2185, 2241, 2245, 2257), of the unit of work
     /// (2003, 2024), of the log (2102), of the queue manager (2009, 2161, 2162), of distribution lists (2136, 2137, 2154,
-    /// 2158, 2159). 2049 and 2550 are warnings, and so are 2185, 2241 and 2245 out of logical order, and 2136 where some
+    /// 2158, 2159). 2049, 2104 and 2550 are warnings, and so are 2185, 2241 and 2245 out of logical order, and 2136 where some
     /// destinations have the message.
     pub async fn put(&self, hobj: Hobj, md: &mut Md, pmo: &mut Pmo, data: Bytes) -> Verb<()> {
         let session = self.inner();
