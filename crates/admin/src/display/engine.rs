@@ -104,6 +104,7 @@ fn handle_row(connection: &ConnectionStatus, name: &str, options: i32) -> Row {
     row.push("HSTATE", handle_state(connection));
     row.push("INPUT", input_word(options));
     row.push("INQUIRE", yes(MQOO_INQUIRE));
+    row.push("OPENOPTS", options);
     row.push("OUTPUT", yes(MQOO_OUTPUT));
     row.push("PID", who.pid);
     row.push("QMURID", unit_number(connection));
