@@ -270,11 +270,11 @@ impl Message {
         for Parameter { id, value } in &mut self.parameters {
             let read = |bytes: &[u8], ccsid: i32| read(ccsid, bytes).ok_or(*id);
             match value {
-                Value::Text(text) | Value::TextFilter { value: text, .. } => {
-                    if text.ccsid != UTF_8 {
-                        text.bytes = read(&text.bytes, text.ccsid)?;
-                        text.ccsid = UTF_8;
-                    }
+                Value::Text(text) | Value::TextFilter { value: text, .. }
+                    if text.ccsid != UTF_8 =>
+                {
+                    text.bytes = read(&text.bytes, text.ccsid)?;
+                    text.ccsid = UTF_8;
                 }
                 Value::Texts {
                     ccsid,

@@ -135,14 +135,18 @@ fn identity(md: &Md, origin: Origin) -> (Chars<12>, [u8; 32], Chars<32>) {
     }
 }
 
-/// Tenths of a second that a report lives on a message that asks for its time to be passed on, and that expires then (0: its
-/// descriptor says how long it lives from now on).
-fn passed_expiry(qm: &Inner, kind: Kind, md: &Md, expires: i64) -> i32 {
-    match (kind, expires) {
+/// The report options and the expiry of a report on a message that expires then (0: its descriptor says how long it lives from
+/// now on).
+fn passed_on(qm: &Inner, kind: Kind, md: &Md, expires: i64) -> (i32, i32) {
+    if md.report & MQRO_PASS_DISCARD_AND_EXPIRY == 0 {
+        return (MQRO_NONE, MQEI_UNLIMITED);
+    }
+    let expiry = match (kind, expires) {
         (Kind::Expiration, _) => OF_AN_EXPIRED,
         (_, 0) => md.expiry,
         (_, expires) => tenths_left(expires, qm.clock.now()),
-    }
+    };
+    (md.report & MQRO_DISCARD_MSG, expiry)
 }
 
 /// The report on a message, if it asks for one of this kind. `expires`: when it does, of one that has lived for some time.
@@ -162,21 +166,13 @@ pub(crate) fn report(
         (false, true) => beginning(md, data),
         (false, false) => MessageData::default(),
     };
-    let pass = md.report & MQRO_PASS_DISCARD_AND_EXPIRY != 0;
+    let (options, expiry) = passed_on(qm, kind, md, expires);
     let (user, accounting_token, identity) = identity(md, origin);
     let mut out = Md {
         version: MQMD_VERSION_2,
-        report: if pass {
-            md.report & MQRO_DISCARD_MSG
-        } else {
-            MQRO_NONE
-        },
+        report: options,
         msg_type: MQMT_REPORT,
-        expiry: if pass {
-            passed_expiry(qm, kind, md, expires)
-        } else {
-            MQEI_UNLIMITED
-        },
+        expiry,
         feedback: kind.feedback(),
         encoding: md.encoding,
         coded_char_set_id: qm.catalogue.named_set(md.coded_char_set_id),

@@ -409,6 +409,11 @@ impl<'a> Asked<'a> {
         let asked = words.clone();
         let always = self.command.always().iter().copied();
         words.extend(always.filter(|word| !asked.contains(word)));
+        // Who asks for nothing in MQSC is shown everything.
+        if words.is_empty() {
+            let name = self.attribute(self.command.name);
+            words.extend(name.map(|name| name.keyword));
+        }
         Ok(words.iter().map(|word| format!(" {word}")).collect())
     }
 

@@ -2,6 +2,7 @@
 
 use super::super::{Header, Text, commands};
 use super::*;
+use crate::command::{ChlAuthCommand, Command};
 use posthaste_mqi::ByteOrder;
 use std::collections::BTreeSet;
 
@@ -115,6 +116,24 @@ fn every_row_is_a_command_of_mqsc() {
             .concat(),
             _ => Vec::new(),
         });
+        // A list of attributes may have nothing but the name, which is in every answer.
+        let is_inquiry = matches!(command.form, Form::Inquire(_)) && command.name != 0;
+        if let Form::Inquire(list) = command.form
+            && is_inquiry
+            && command.subject != commands::Subject::Authorities
+        {
+            let mut parameters = parameters.clone();
+            parameters.push(ints(list, &[command.name]));
+            let request = asked(command.number, parameters).expect("a request for the name");
+            for mqsc in request.commands() {
+                let show = match crate::parse(&mqsc) {
+                    Ok(Some(Command::Display { show, .. })) => show,
+                    Ok(Some(Command::ChlAuth(ChlAuthCommand::Display { show, .. }))) => show,
+                    other => panic!("{mqsc}: {other:?}"),
+                };
+                assert!(!show.is_empty(), "{mqsc}");
+            }
+        }
         let request = asked(command.number, parameters).expect("a request that is right");
         for mqsc in request.commands() {
             assert!(crate::parse(&mqsc).unwrap().is_some(), "{mqsc}");
