@@ -276,6 +276,27 @@ fn what_monitoring_would_tell_is_said_to_be_unavailable() {
     assert_eq!(all[3][0].parameters.len(), 3);
 }
 
+/// Where the queue manager is, and that it is in no cluster.
+#[test]
+fn a_queue_manager_tells_where_it_is() {
+    let w = World::light();
+    let data = request(MQCMD_INQUIRE_Q_MGR_STATUS, &[]);
+    let admin = Admin::new(w.qm().clone(), Arc::new(OneClient));
+    let all = sets_of(answered_as(admin, &w, vec![(asking(), data)]), 1);
+    let status = &all[0][0];
+    let folder = w.config.data.display().to_string();
+    for (id, expected) in [
+        (MQCACF_HOST_NAME, "a.host"),
+        (MQCACF_Q_MGR_DATA_PATH, &folder),
+        (MQCA_INSTALLATION_NAME, "Installation1"),
+        (MQCA_INSTALLATION_DESC, ""),
+        (MQCACF_UNIFORM_CLUSTER_NAME, ""),
+    ] {
+        assert_eq!(status.texts(id), [expected], "{id}");
+    }
+    assert_eq!(status.int(MQIACF_AUTO_CLUSTER_TYPE), Some(0));
+}
+
 /// The manual, "Escape (Response)": Command is that of the text.
 #[test]
 fn an_answer_to_text_says_which_command_it_was() {

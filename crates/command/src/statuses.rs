@@ -192,6 +192,8 @@ const LOGTYPE: Words = &[
     ("LINEAR", mq::MQLOGTYPE_LINEAR),
     ("REPLICATED", mq::MQLOGTYPE_REPLICATED),
 ];
+/// MQAUTOCLUS_TYPE_ numbers.
+const AUTOCLUS: Words = &[("NONE", 0), ("UNIFORM", 1)];
 /// MQSTDBY_ numbers.
 const STANDBY: Words = &[("NOPERMIT", 0), ("PERMIT", 1)];
 const CHANNEL_STATUS: Words = &[
@@ -351,10 +353,15 @@ pub(crate) const STATUSES: &[Status] = &[
         own: &[
             text("ARCHLOG", mq::MQCACF_ARCHIVE_LOG_EXTENT_NAME),
             number("ARCHSZ", mq::MQIACF_ARCHIVE_LOG_SIZE),
+            word("AUTOCLUS", mq::MQIACF_AUTO_CLUSTER_TYPE, AUTOCLUS),
             word("CHINIT", mq::MQIACF_CHINIT_STATUS, SERVICE_STATUS),
             word("CMDSERV", mq::MQIACF_CMD_SERVER_STATUS, SERVICE_STATUS),
             number("CONNS", mq::MQIACF_CONNECTION_COUNT),
             text("CURRLOG", mq::MQCACF_CURRENT_LOG_EXTENT_NAME),
+            text("DATPATH", mq::MQCACF_Q_MGR_DATA_PATH),
+            text("HOSTNAME", mq::MQCACF_HOST_NAME),
+            text("INSTDESC", mq::MQCA_INSTALLATION_DESC),
+            text("INSTNAME", mq::MQCA_INSTALLATION_NAME),
             number("LOGEXTSZ", mq::MQIACF_LOG_EXTENT_SIZE),
             number("LOGINUSE", mq::MQIACF_LOG_IN_USE),
             text("LOGPATH", mq::MQCACF_LOG_PATH),
@@ -370,12 +377,13 @@ pub(crate) const STATUSES: &[Status] = &[
             word("STANDBY", mq::MQIACF_PERMIT_STANDBY, STANDBY),
             date("STARTDA", mq::MQCACF_Q_MGR_START_DATE),
             time("STARTTI", mq::MQCACF_Q_MGR_START_TIME),
+            text("UNICLUS", mq::MQCACF_UNIFORM_CLUSTER_NAME),
         ],
         handle: &[],
         publish: &[],
         not_here: &[
-            "AUTOCLUS", "DATFSSZ", "DATFSUSE", "DATPATH", "HOSTNAME", "INSTDESC", "INSTNAME", "INSTPATH", "LDAPCONN",
-            "LOGFSSZ", "LOGFSUSE", "LOGSTRDA", "LOGSTRL", "LOGSTRTI", "QMFSENC", "QMFSSZ", "QMFSUSE", "UNICLUS",
+            "DATFSSZ", "DATFSUSE", "INSTPATH", "LDAPCONN", "LOGFSSZ", "LOGFSUSE", "LOGSTRDA", "LOGSTRL", "LOGSTRTI",
+            "QMFSENC", "QMFSSZ", "QMFSUSE",
         ],
         groups: &[("LOG", LOG_KEYWORDS)],
         choices: &[],

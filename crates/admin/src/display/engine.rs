@@ -188,6 +188,13 @@ pub(super) fn manager_status(
     row.push("STANDBY", "NOPERMIT");
     row.push("STARTDA", date);
     row.push("STARTTI", time);
+    row.push("HOSTNAME", beside.map(Components::host_name));
+    row.push("DATPATH", status.data.display().to_string());
+    row.push("INSTNAME", "Installation1");
+    row.push("INSTDESC", "");
+    // It is in no cluster.
+    row.push("AUTOCLUS", "NONE");
+    row.push("UNICLUS", "");
     row.push("LOGTYPE", "CIRCULAR");
     row.push("CURRLOG", file(log.current));
     row.push("RECLOG", file(log.restart));

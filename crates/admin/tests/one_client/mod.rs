@@ -17,6 +17,9 @@ impl Components for OneClient {
     fn channel_initiator(&self) -> ComponentState {
         ComponentState::Running
     }
+    fn host_name(&self) -> String {
+        "a.host".to_owned()
+    }
     fn owner(&self) -> String {
         "owner".to_owned()
     }
