@@ -121,6 +121,12 @@ fn changes(command: &Command) -> bool {
     )
 }
 
+/// Which command of the programmable command formats a text is (MQCMD_).
+pub(crate) fn number_of(text: &str) -> Option<i32> {
+    let command = posthaste_command::parse(text).ok()??;
+    Some(about(&command).0).filter(|number| *number != MQCMD_NONE)
+}
+
 /// Which command of the programmable command formats it is (MQCMD_), and what it is about.
 fn about(command: &Command) -> (i32, Option<(ObjectKind, &str)>) {
     let [create, change, delete] = match command {

@@ -52,6 +52,8 @@ pub trait Components: Send + Sync {
     fn refresh_connauth(&self) -> Result<(), String>;
     /// The user that the queue manager runs as, who owns it.
     fn owner(&self) -> String;
+    /// The name of the machine.
+    fn host_name(&self) -> String;
     /// Whether a user administers this queue manager. It may wait for whoever knows the users of this machine.
     fn is_administrator(&self, user: &str) -> bool;
     /// Every listener that runs or waits for its address.

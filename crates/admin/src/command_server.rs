@@ -22,17 +22,19 @@ use posthaste_command::{ObjectKind, Reply};
 use posthaste_engine::{Application, Operator, Session};
 use posthaste_env::Clock;
 use posthaste_mqi::constants::{
-    MQAT_QMGR, MQCMD_ESCAPE, MQFMT_ADMIN, MQGMO_ACCEPT_TRUNCATED_MSG, MQGMO_FAIL_IF_QUIESCING,
-    MQGMO_NO_WAIT, MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT, MQMO_NONE, MQMT_REPLY, MQMT_REQUEST,
-    MQOO_INPUT_SHARED, MQPER_PERSISTENT, MQPMO_ALTERNATE_USER_AUTHORITY, MQPMO_NEW_MSG_ID,
-    MQPMO_NO_SYNCPOINT, MQPMO_SET_IDENTITY_CONTEXT, MQPMO_SYNCPOINT, MQRO_PASS_CORREL_ID,
-    MQRO_PASS_MSG_ID, MQWI_UNLIMITED,
+    MQAT_QMGR, MQCMD_ESCAPE, MQCMD_NONE, MQFMT_ADMIN, MQGMO_ACCEPT_TRUNCATED_MSG,
+    MQGMO_FAIL_IF_QUIESCING, MQGMO_NO_WAIT, MQGMO_SYNCPOINT_IF_PERSISTENT, MQGMO_WAIT,
+    MQIA_CODED_CHAR_SET_ID, MQMO_NONE, MQMT_REPLY, MQMT_REQUEST, MQOO_INPUT_SHARED,
+    MQPER_PERSISTENT, MQPMO_ALTERNATE_USER_AUTHORITY, MQPMO_NEW_MSG_ID, MQPMO_NO_SYNCPOINT,
+    MQPMO_SET_IDENTITY_CONTEXT, MQPMO_SYNCPOINT, MQRO_PASS_CORREL_ID, MQRO_PASS_MSG_ID,
+    MQWI_UNLIMITED,
 };
 use posthaste_mqi::{ByteOrder, Chars, Gmo, Md, Od, Pmo, Reason};
 
-use crate::backed_out;
 use crate::beside::ComponentState;
 use crate::execute::Admin;
+use crate::request_text::RequestText;
+use crate::{audit, backed_out};
 
 /// The longest request that is taken.
 const LONGEST: usize = 4 << 20;
@@ -171,7 +173,7 @@ impl Serving<'_> {
 
     /// Carries a request out and sends the answers.
     async fn answer(&self, request: &Md, data: &Bytes) -> Result<(), Reason> {
-        if let Some(what) = refusal(request) {
+        if let Some(what) = unanswerable(request) {
             self.operator.message("AMQ2206W", &[what.to_owned()]);
             return self.settle(request).await;
         }
@@ -195,21 +197,36 @@ impl Serving<'_> {
 
     /// Carries a request out; gives the messages that answer it.
     async fn carry_out(&self, request: &Md, data: &Bytes, order: ByteOrder) -> Vec<Vec<u8>> {
+        if request.format != Chars::new(MQFMT_ADMIN) {
+            return pcf::refusal(MQCMD_NONE, &Reason::CCF_MD_FORMAT_ERROR.into(), order);
+        }
+        let qm = self.admin.queue_manager();
+        let q_mgr = qm.read_object(ObjectKind::Qmgr, qm.name(), |attrs| {
+            attrs.int(MQIA_CODED_CHAR_SET_ID)
+        });
+        let text = RequestText::of(request, order, q_mgr.unwrap_or_default());
+        let read = |ccsid: i32, bytes: &[u8]| text.read(ccsid, bytes);
         if let Some(number) = pcf::command_of(data).filter(|number| *number != MQCMD_ESCAPE) {
-            return match pcf::request_of(data, &|name| self.kind_of_queue(name)) {
+            return match pcf::request_of(data, &read, &|name| self.kind_of_queue(name)) {
                 Ok(asked) => {
                     let (reply, at_fault) = self.run_all(request, &asked).await;
-                    let always = asked.always(self.admin.queue_manager().name());
+                    let always = asked.always(qm.name());
                     pcf::responses(number, &reply, (at_fault, &always), order)
                 }
                 Err(why) => pcf::refusal(number, &why, order),
             };
         }
-        let reply = match pcf::escape_command(data) {
-            Ok(text) => self.admin.run_as(sender(request), &text).await,
-            Err(error) => Reply::failed("AMQ2402E", &[error.to_string()], error.reason),
+        let (number, reply) = match pcf::escape_command(data, &read) {
+            Ok(text) => (
+                audit::number_of(&text),
+                self.admin.run_as(sender(request), &text).await,
+            ),
+            Err(error) => (
+                None,
+                Reply::failed("AMQ2402E", &[error.to_string()], error.reason),
+            ),
         };
-        pcf::escape_replies(&reply, order)
+        pcf::escape_replies(number.unwrap_or(MQCMD_ESCAPE), &reply, order)
     }
 
     /// Carries out one command after the other, until one fails: then also the parameter that is wrong, if one is.
@@ -270,10 +287,8 @@ impl Serving<'_> {
 }
 
 /// Why a message is not a request that could be answered.
-fn refusal(request: &Md) -> Option<&'static str> {
-    if request.format != Chars::new(MQFMT_ADMIN) {
-        Some("its format is not MQADMIN")
-    } else if request.msg_type != MQMT_REQUEST {
+fn unanswerable(request: &Md) -> Option<&'static str> {
+    if request.msg_type != MQMT_REQUEST {
         Some("its type is not request")
     } else if request.reply_to_q.is_blank() {
         Some("it names no reply queue")
@@ -340,18 +355,14 @@ mod tests {
 
     #[test]
     fn only_requests_that_can_be_answered_are_taken() {
-        assert_eq!(refusal(&request()), None);
+        assert_eq!(unanswerable(&request()), None);
         for (change, word) in [
-            (
-                (|md: &mut Md| md.format = Chars::new("MQSTR")) as fn(&mut Md),
-                "format",
-            ),
-            (|md| md.msg_type = 8, "type"),
+            ((|md| md.msg_type = 8) as fn(&mut Md), "type"),
             (|md| md.reply_to_q = Name::new(""), "reply queue"),
         ] {
             let mut md = request();
             change(&mut md);
-            assert!(refusal(&md).unwrap().contains(word));
+            assert!(unanswerable(&md).unwrap().contains(word));
         }
     }
 

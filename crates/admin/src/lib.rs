@@ -17,6 +17,7 @@
 //! | `transactions` | units of work, and decisions about branches in doubt |
 //! | `beside` | what runs beside the engine, as administration sees it |
 //! | `command_server` | requests on SYSTEM.ADMIN.COMMAND.QUEUE |
+//! | `request_text` | their text, in the coded character sets that it names |
 //! | `backed_out` | requests that were begun too often and never ended, to the dead-letter queue |
 
 mod audit;
@@ -31,6 +32,7 @@ mod display;
 mod events;
 mod execute;
 pub mod metrics;
+mod request_text;
 mod transactions;
 mod transport_security;
 

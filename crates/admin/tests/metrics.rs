@@ -1,115 +1,19 @@
 //! The numbers of the registry, against what DISPLAY shows of the same, and against what was done.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod one_client;
 #[path = "../../engine/tests/world/mod.rs"]
 mod world;
 
 use std::sync::Arc;
 
+use one_client::OneClient;
+use posthaste_admin::Admin;
 use posthaste_admin::metrics::registry;
-use posthaste_admin::{
-    Admin, Answer, ChannelState, ChannelStatus, ComponentError, ComponentState, Components,
-    ListenerStatus, ServiceStatus,
-};
-use posthaste_admin::{ComponentCounts, LaneStatus};
-use posthaste_command::{Object, Reply, StopChannel, parse};
+use posthaste_command::{Reply, parse};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use world::*;
-
-/// One client, and nothing that can be started or stopped.
-struct OneClient;
-
-impl Components for OneClient {
-    fn command_server(&self) -> ComponentState {
-        ComponentState::Stopped
-    }
-    fn channel_initiator(&self) -> ComponentState {
-        ComponentState::Running
-    }
-    fn owner(&self) -> String {
-        "owner".to_owned()
-    }
-    fn is_administrator(&self, user: &str) -> bool {
-        user == "mqm"
-    }
-    fn counts(&self) -> ComponentCounts {
-        ComponentCounts {
-            requests: 12,
-            ..ComponentCounts::default()
-        }
-    }
-    fn lanes(&self) -> Vec<LaneStatus> {
-        vec![LaneStatus {
-            number: 1,
-            turns: 99,
-            ..LaneStatus::default()
-        }]
-    }
-    fn channels(&self) -> Vec<ChannelStatus> {
-        vec![ChannelStatus {
-            id: 5,
-            channel: "C".to_owned(),
-            conname: "127.0.0.1".to_owned(),
-            state: ChannelState::Running,
-            started: 1_700_000_000_000_000,
-            bytes_received: 11,
-            bytes_sent: 22,
-            buffers_received: 33,
-            buffers_sent: 44,
-            calls: 55,
-            last_call: None,
-            conversations: 6,
-            max_conversations: 7,
-            heartbeat_s: 300,
-            max_message: 100,
-            product: String::new(),
-            application: "far".to_owned(),
-            tls: None,
-            user: "u".to_owned(),
-        }]
-    }
-    fn stopped_channels(&self) -> Vec<String> {
-        Vec::new()
-    }
-    fn start_channel(&self, _: &str) -> Result<(), ComponentError> {
-        Err(ComponentError::UnknownChannel)
-    }
-    fn is_channel_in_use(&self, _: &str) -> bool {
-        false
-    }
-    fn channel_deleted(&self, _: &str) {}
-    fn stop_channel(&self, _: &str, _: &StopChannel) -> Result<(), ComponentError> {
-        Err(ComponentError::UnknownChannel)
-    }
-    fn listeners(&self) -> Vec<ListenerStatus> {
-        Vec::new()
-    }
-    fn start_listener<'a>(&'a self, _: &'a Object) -> Answer<'a> {
-        Box::pin(std::future::ready(Err(ComponentError::ListenerActive)))
-    }
-    fn stop_listener<'a>(&'a self, _: &'a str) -> Answer<'a> {
-        Box::pin(std::future::ready(Err(ComponentError::ListenerInactive)))
-    }
-    fn newly_exposed(&self) -> Vec<[String; 5]> {
-        Vec::new()
-    }
-    fn refresh_tls(&self) -> Result<(), String> {
-        Ok(())
-    }
-    fn refresh_connauth(&self) -> Result<(), String> {
-        Ok(())
-    }
-    fn services(&self) -> Vec<ServiceStatus> {
-        Vec::new()
-    }
-    fn start_service(&self, _: &Object) -> Result<(), ComponentError> {
-        Err(ComponentError::NoStartCommand)
-    }
-    fn stop_service(&self, _: &Object) -> Result<(), ComponentError> {
-        Err(ComponentError::ServiceInactive)
-    }
-}
 
 fn ask(admin: &Admin, text: &str) -> Reply {
     block_on(admin.execute(&parse(text).unwrap().unwrap()))

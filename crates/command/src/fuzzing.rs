@@ -113,10 +113,11 @@ pub fn command_message(data: &[u8]) {
             assert_eq!(Message::decode(&out, order), Ok((message, length)));
         }
     }
-    if let Ok(text) = pcf::escape_command(data) {
+    let read = |ccsid: i32, bytes: &[u8]| (ccsid >= 0).then(|| bytes.to_vec());
+    if let Ok(text) = pcf::escape_command(data, &read) {
         mqsc(text.as_bytes());
     }
-    if let Ok(request) = pcf::request_of(data, &|_| None) {
+    if let Ok(request) = pcf::request_of(data, &read, &|_| None) {
         for command in request.commands() {
             mqsc(command.as_bytes());
         }

@@ -259,6 +259,41 @@ fn whole(bytes: &[u8]) -> Result<Message, PcfError> {
     }
 }
 
+/// How a text of a request is had in UTF-8: by its bytes, in the coded character set that it names (0: that of the message's descriptor). None:
+/// they are no text in that.
+pub type ReadText<'a> = &'a dyn Fn(i32, &[u8]) -> Option<Vec<u8>>;
+
+impl Message {
+    /// Brings the text of a request into UTF-8; the parameter that is no text is the error. What is in groups stays, for no
+    /// command has one.
+    fn in_utf_8(&mut self, read: ReadText<'_>) -> Result<(), i32> {
+        for Parameter { id, value } in &mut self.parameters {
+            let read = |bytes: &[u8], ccsid: i32| read(ccsid, bytes).ok_or(*id);
+            match value {
+                Value::Text(text) | Value::TextFilter { value: text, .. }
+                    if text.ccsid != UTF_8 =>
+                {
+                    text.bytes = read(&text.bytes, text.ccsid)?;
+                    text.ccsid = UTF_8;
+                }
+                Value::Texts {
+                    ccsid,
+                    width,
+                    items,
+                } if *ccsid != UTF_8 => {
+                    for item in items.iter_mut() {
+                        *item = read(item, *ccsid)?;
+                    }
+                    *width = items.iter().map(Vec::len).max().unwrap_or(0);
+                    *ccsid = UTF_8;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Why bytes are not a command message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PcfError {

@@ -192,6 +192,8 @@ const LOGTYPE: Words = &[
     ("LINEAR", mq::MQLOGTYPE_LINEAR),
     ("REPLICATED", mq::MQLOGTYPE_REPLICATED),
 ];
+/// MQAUTOCLUS_TYPE_ numbers.
+const AUTOCLUS: Words = &[("NONE", 0), ("UNIFORM", 1)];
 /// MQSTDBY_ numbers.
 const STANDBY: Words = &[("NOPERMIT", 0), ("PERMIT", 1)];
 const CHANNEL_STATUS: Words = &[
@@ -323,6 +325,7 @@ pub(crate) const STATUSES: &[Status] = &[
             word("HSTATE", mq::MQIACF_HANDLE_STATE, HSTATE),
             word("INPUT", mq::MQIACF_OPEN_INPUT_TYPE, INPUT),
             word("INQUIRE", mq::MQIACF_OPEN_INQUIRE, NO_YES),
+            state("OPENOPTS", mq::MQIACF_OPEN_OPTIONS, ValueKind::Bits("MQOO_")),
             word("OUTPUT", mq::MQIACF_OPEN_OUTPUT, NO_YES),
             number("PID", mq::MQIACF_PROCESS_ID),
             text("QMURID", mq::MQBACF_Q_MGR_UOW_ID),
@@ -350,10 +353,15 @@ pub(crate) const STATUSES: &[Status] = &[
         own: &[
             text("ARCHLOG", mq::MQCACF_ARCHIVE_LOG_EXTENT_NAME),
             number("ARCHSZ", mq::MQIACF_ARCHIVE_LOG_SIZE),
+            word("AUTOCLUS", mq::MQIACF_AUTO_CLUSTER_TYPE, AUTOCLUS),
             word("CHINIT", mq::MQIACF_CHINIT_STATUS, SERVICE_STATUS),
             word("CMDSERV", mq::MQIACF_CMD_SERVER_STATUS, SERVICE_STATUS),
             number("CONNS", mq::MQIACF_CONNECTION_COUNT),
             text("CURRLOG", mq::MQCACF_CURRENT_LOG_EXTENT_NAME),
+            text("DATPATH", mq::MQCACF_Q_MGR_DATA_PATH),
+            text("HOSTNAME", mq::MQCACF_HOST_NAME),
+            text("INSTDESC", mq::MQCA_INSTALLATION_DESC),
+            text("INSTNAME", mq::MQCA_INSTALLATION_NAME),
             number("LOGEXTSZ", mq::MQIACF_LOG_EXTENT_SIZE),
             number("LOGINUSE", mq::MQIACF_LOG_IN_USE),
             text("LOGPATH", mq::MQCACF_LOG_PATH),
@@ -369,12 +377,13 @@ pub(crate) const STATUSES: &[Status] = &[
             word("STANDBY", mq::MQIACF_PERMIT_STANDBY, STANDBY),
             date("STARTDA", mq::MQCACF_Q_MGR_START_DATE),
             time("STARTTI", mq::MQCACF_Q_MGR_START_TIME),
+            text("UNICLUS", mq::MQCACF_UNIFORM_CLUSTER_NAME),
         ],
         handle: &[],
         publish: &[],
         not_here: &[
-            "AUTOCLUS", "DATFSSZ", "DATFSUSE", "DATPATH", "HOSTNAME", "INSTDESC", "INSTNAME", "INSTPATH", "LDAPCONN",
-            "LOGFSSZ", "LOGFSUSE", "LOGSTRDA", "LOGSTRL", "LOGSTRTI", "QMFSENC", "QMFSSZ", "QMFSUSE", "UNICLUS",
+            "DATFSSZ", "DATFSUSE", "INSTPATH", "LDAPCONN", "LOGFSSZ", "LOGFSUSE", "LOGSTRDA", "LOGSTRL", "LOGSTRTI",
+            "QMFSENC", "QMFSSZ", "QMFSUSE",
         ],
         groups: &[("LOG", LOG_KEYWORDS)],
         choices: &[],
@@ -467,6 +476,7 @@ pub(crate) const STATUSES: &[Status] = &[
             number("MSGS", mq::MQIACH_MSGS),
             text("RAPPLTAG", mq::MQCACH_REMOTE_APPL_TAG),
             text("RPRODUCT", mq::MQCACH_REMOTE_PRODUCT),
+            text("RQMNAME", mq::MQCA_REMOTE_Q_MGR_NAME),
             text("RVERSION", mq::MQCACH_REMOTE_VERSION),
             word("SECPROT", mq::MQIACH_SECURITY_PROTOCOL, SECPROT),
             text("SSLCERTI", mq::MQCACH_SSL_CERT_ISSUER_NAME),
@@ -478,13 +488,14 @@ pub(crate) const STATUSES: &[Status] = &[
             number("SSLRKEYS", mq::MQIACH_SSL_KEY_RESETS),
             word("STOPREQ", mq::MQIACH_STOP_REQUESTED, NO_YES),
             word("SUBSTATE", mq::MQIACH_CHANNEL_SUBSTATE, SUBSTATE),
+            text("XMITQ", mq::MQCACH_XMIT_Q_NAME),
         ],
         handle: &[],
         publish: &[],
         not_here: &[
             "AMQPKA", "BATCHES", "BATCHSZ", "CURLUWID", "CURMSGS", "CURSEQNO", "INDOUBT", "INDMSGS", "INDSEQNO",
-            "KAINT", "LOCLADDR", "LSTLUWID", "LSTSEQNO", "MONITOR", "NETTIME", "NPMSPEED", "PORT", "QMNAME", "RQMNAME",
-            "SAVED", "SHORT", "SHORTRTS", "LONGRTS", "STATCHL", "XBATCHSZ", "XMITQ", "XQMSGSA", "XQTIME",
+            "KAINT", "LOCLADDR", "LSTLUWID", "LSTSEQNO", "MONITOR", "NETTIME", "NPMSPEED", "PORT", "QMNAME",
+            "SAVED", "SHORT", "SHORTRTS", "LONGRTS", "STATCHL", "XBATCHSZ", "XQMSGSA", "XQTIME",
         ],
         groups: &[],
         choices: &[Choice { keyword: "CONNAME", by: ChoiceBy::Value }],

@@ -80,7 +80,7 @@ pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
     let seq = qm.next_seq();
     let mut md = Md {
         format: Chars::new(MQFMT_TRIGGER),
-        coded_char_set_id: MQCCSI_DEFAULT,
+        coded_char_set_id: qm.catalogue.qmgr().coded_char_set_id,
         msg_id: qm.new_msg_id(seq),
         reply_to_q_mgr: Name::new(&qm.config.name),
         put_appl_type: MQAT_QMGR,

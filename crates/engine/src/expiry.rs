@@ -32,7 +32,7 @@ pub(crate) fn expired(qm: &Arc<Inner>, queue: &Arc<Queue>, messages: Vec<Expired
             report(
                 qm,
                 Kind::Expiration,
-                (&message.md, message.origin),
+                (&message.md, message.origin, message.expires),
                 &message.data,
             ),
         ) {

@@ -62,6 +62,12 @@ impl Message {
     }
 }
 
+/// Tenths of a second that a message which expires then has left, at least one: it has not expired.
+pub(crate) fn tenths_left(expires: i64, now: i64) -> i32 {
+    let left = (expires - now + 99_999) / 100_000;
+    i32::try_from(left.max(1)).unwrap_or(i32::MAX)
+}
+
 /// The descriptor that the compact form is about when nothing else is said.
 static PLAIN: Md = Md {
     version: MQMD_VERSION_1,

@@ -22,7 +22,7 @@ use crate::at_their_word::{on_anothers_behalf, queue_for_others};
 use crate::authorization::Caller;
 use crate::handles::Target;
 use crate::manager::Inner;
-use crate::message::Message;
+use crate::message::{Message, tenths_left};
 use crate::message_data::MessageData;
 use crate::origin::{Origin, asks_for_report};
 use crate::queue::Queue;
@@ -41,9 +41,10 @@ const KNOWN: i32 = MQRO_EXCEPTION_WITH_FULL_DATA
     | MQRO_PASS_DISCARD_AND_EXPIRY
     | MQRO_PAN
     | MQRO_NAN
-    | MQRO_ACTIVITY
-    | MQRO_ACCEPT_UNSUP_MASK
-    | MQRO_ACCEPT_UNSUP_IF_XMIT_MASK;
+    | MQRO_ACTIVITY;
+
+/// Tenths of a second that a report lives which says that its message has expired.
+const OF_AN_EXPIRED: i32 = 600;
 
 /// The kinds of report, each with its option, its "with full data" option and its feedback.
 #[derive(Clone, Copy)]
@@ -83,19 +84,26 @@ impl Kind {
     }
 }
 
-/// Checks the report options of a message being put.
+/// Checks the report options of a message being put; gives the warning there is (manual: "Structure of the report field").
 ///
 /// # Errors
-/// 2061 options this queue manager does not know, 2027 a report is asked for and there is no
-/// reply-to queue.
-pub(crate) fn check(md: &Md) -> Result<(), Reason> {
-    if md.report & !KNOWN != 0 {
+/// 2061 options that this queue manager does not know and that no other one has to say anything about (`remote`: one has); 2027 a report is asked for and there is no reply-to queue.
+pub(crate) fn check(md: &Md, remote: bool) -> Result<Reason, Reason> {
+    let unknown = md.report & !KNOWN;
+    let refused = match remote {
+        true => MQRO_REJECT_UNSUP_MASK,
+        false => MQRO_REJECT_UNSUP_MASK | MQRO_ACCEPT_UNSUP_IF_XMIT_MASK,
+    };
+    if unknown & refused != 0 {
         return Err(Reason::REPORT_OPTIONS_ERROR);
     }
     if asks_for_report(md) && md.reply_to_q.is_blank() {
         return Err(Reason::MISSING_REPLY_TO_Q);
     }
-    Ok(())
+    Ok(match unknown {
+        0 => Reason::NONE,
+        _ => Reason::UNKNOWN_REPORT_OPTION,
+    })
 }
 
 /// A report (or another message the queue manager makes), with the queue it is for.
@@ -127,11 +135,25 @@ fn identity(md: &Md, origin: Origin) -> (Chars<12>, [u8; 32], Chars<32>) {
     }
 }
 
-/// The report on a message, if it asks for one of this kind.
+/// The report options and the expiry of a report on a message that expires then (0: its descriptor says how long it lives from
+/// now on).
+fn passed_on(qm: &Inner, kind: Kind, md: &Md, expires: i64) -> (i32, i32) {
+    if md.report & MQRO_PASS_DISCARD_AND_EXPIRY == 0 {
+        return (MQRO_NONE, MQEI_UNLIMITED);
+    }
+    let expiry = match (kind, expires) {
+        (Kind::Expiration, _) => OF_AN_EXPIRED,
+        (_, 0) => md.expiry,
+        (_, expires) => tenths_left(expires, qm.clock.now()),
+    };
+    (md.report & MQRO_DISCARD_MSG, expiry)
+}
+
+/// The report on a message, if it asks for one of this kind. `expires`: when it does, of one that has lived for some time.
 pub(crate) fn report(
     qm: &Inner,
     kind: Kind,
-    (md, origin): (&Md, Origin),
+    (md, origin, expires): (&Md, Origin, i64),
     data: &MessageData,
 ) -> Option<Report> {
     let (plain, with_data, full) = kind.options();
@@ -144,20 +166,16 @@ pub(crate) fn report(
         (false, true) => beginning(md, data),
         (false, false) => MessageData::default(),
     };
-    let pass = md.report & MQRO_PASS_DISCARD_AND_EXPIRY != 0;
+    let (options, expiry) = passed_on(qm, kind, md, expires);
     let (user, accounting_token, identity) = identity(md, origin);
     let mut out = Md {
         version: MQMD_VERSION_2,
-        report: if pass {
-            md.report & MQRO_DISCARD_MSG
-        } else {
-            MQRO_NONE
-        },
+        report: options,
         msg_type: MQMT_REPORT,
-        expiry: if pass { md.expiry } else { MQEI_UNLIMITED },
+        expiry,
         feedback: kind.feedback(),
         encoding: md.encoding,
-        coded_char_set_id: md.coded_char_set_id,
+        coded_char_set_id: qm.catalogue.named_set(md.coded_char_set_id),
         format: if body.len() == 0 {
             Chars::default()
         } else {
@@ -239,7 +257,7 @@ impl Report {
                 queue_manager,
                 ..
             } => {
-                let (md, data) = transmit(&self.md, &self.data, queue, queue_manager);
+                let (md, data) = transmit(qm, &self.md, &self.data, (queue, queue_manager));
                 (alias, transmission, md, data)
             }
             Target::Topic(_) | Target::Qmgr | Target::Definition => {
@@ -272,7 +290,7 @@ impl Report {
                 self.to.1
             },
             encoding: md.encoding,
-            coded_char_set_id: md.coded_char_set_id,
+            coded_char_set_id: qm.catalogue.named_set(md.coded_char_set_id),
             format: md.format,
             put_appl_type: MQAT_QMGR,
             put_appl_name: Chars::new(&qm.config.name),
@@ -284,7 +302,7 @@ impl Report {
         let outer = Md {
             format: Chars::new(MQFMT_DEAD_LETTER_HEADER),
             encoding: MQENC_NATIVE,
-            coded_char_set_id: MQCCSI_DEFAULT,
+            coded_char_set_id: qm.catalogue.qmgr().coded_char_set_id,
             expiry: MQEI_UNLIMITED,
             ..md.clone()
         };
@@ -322,7 +340,7 @@ pub(crate) fn arrival(
     if md.report & MQRO_COA == 0 {
         return None;
     }
-    report(qm, Kind::Arrival, (md, origin), &data.clone().into())
+    report(qm, Kind::Arrival, (md, origin, 0), &data.clone().into())
 }
 
 /// The COD report of a message that was got. It is rare, so a get keeps no room for it.
@@ -330,7 +348,7 @@ pub(crate) fn delivery(qm: &Inner, message: &Message) -> Option<Box<Report>> {
     if message.md.report & MQRO_COD == 0 {
         return None;
     }
-    let of = (&message.md, message.origin);
+    let of = (&message.md, message.origin, message.expires);
     report(qm, Kind::Delivery, of, &message.data).map(Box::new)
 }
 

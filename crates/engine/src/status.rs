@@ -24,6 +24,8 @@ pub struct ManagerStatus {
     pub in_doubt: usize,
     /// When this run began, microseconds since 1970.
     pub started: i64,
+    /// Its data folder.
+    pub data: PathBuf,
     /// Its recovery log.
     pub log: LogStatus,
 }

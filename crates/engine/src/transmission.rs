@@ -5,13 +5,20 @@
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Chars, Md, Name, Xqh};
 
+use crate::manager::Inner;
 use crate::message_data::MessageData;
 use crate::verbs::mde;
 
 /// Puts the header of a transmission queue in front of a message, whose descriptor becomes part of
 /// the data (MQXQH; a version 2 descriptor's extra fields follow as MQMDE).
-pub(crate) fn transmit(md: &Md, data: &MessageData, queue: Name, q_mgr: Name) -> (Md, MessageData) {
+pub(crate) fn transmit(
+    qm: &Inner,
+    md: &Md,
+    data: &MessageData,
+    (queue, q_mgr): (Name, Name),
+) -> (Md, MessageData) {
     let mut embedded = md.clone();
+    embedded.coded_char_set_id = qm.catalogue.named_set(md.coded_char_set_id);
     embedded.version = MQMD_VERSION_1;
     let mut head = Vec::with_capacity(512);
     let grouped = md.version >= MQMD_VERSION_2 && mde::needed(md);
@@ -33,7 +40,7 @@ pub(crate) fn transmit(md: &Md, data: &MessageData, queue: Name, q_mgr: Name) ->
         report: 0,
         msg_type: MQMT_DATAGRAM,
         encoding: MQENC_NATIVE,
-        coded_char_set_id: MQCCSI_DEFAULT,
+        coded_char_set_id: qm.catalogue.qmgr().coded_char_set_id,
         format: Chars::new(MQFMT_XMIT_Q_HEADER),
         reply_to_q: Name::default(),
         reply_to_q_mgr: Name::default(),

@@ -5,7 +5,7 @@ mod world;
 
 use posthaste_engine::Session;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{ByteOrder, Chars, Dlh, Hobj, Md, Mde, PointerSize, Reason};
+use posthaste_mqi::{ByteOrder, Chars, Dlh, Hobj, Md, Mde, Name, PointerSize, Reason, Xqh};
 use world::*;
 
 const TEXT: &str = "Grüße";
@@ -231,4 +231,52 @@ fn the_extension_of_an_old_descriptor_is_converted_with_the_rest() {
         (819, 273, [7; 24])
     );
     assert_eq!(taken.data[at..], *b"Gr\xFC\xDFe");
+}
+
+/// The manual, "CodedCharSetId (MQLONG)" of MQMD: MQCCSI_Q_MGR is never returned by MQGET.
+#[test]
+fn the_queue_managers_character_set_is_named_in_what_is_put() {
+    let w = World::with_dead_letters();
+    w.run(
+        "ALTER QMGR CCSID(850)
+         DEFINE QLOCAL(XQ) USAGE(XMITQ)
+         DEFINE QREMOTE(AWAY) RNAME(R) RQMNAME(ELSEWHERE) XMITQ(XQ)
+         DEFINE QLOCAL(INIT)
+         DEFINE QLOCAL(APP) TRIGGER TRIGTYPE(EVERY) INITQ(INIT)
+         DEFINE QLOCAL(REPLIES) PUT(DISABLED)
+         DEFINE SUB(S) TOPICSTR('t') DEST(APP)",
+    );
+    let s = w.connect();
+    let initiation = open(&s, "INIT", MQOO_INPUT_SHARED);
+    let of_q_mgr = || Md {
+        report: MQRO_COA_WITH_FULL_DATA,
+        reply_to_q: Name::new("REPLIES"),
+        ..is(MQFMT_STRING, 546, MQCCSI_Q_MGR)
+    };
+    let local = open(&s, "APP", IN_OUT);
+    let away = open(&s, "AWAY", MQOO_OUTPUT);
+    let topic = open_od(&s, &mut topic("t"), MQOO_OUTPUT).unwrap();
+    for to in [local, topic] {
+        let sent = send(&s, to, of_q_mgr(), 0, b"text");
+        // What the application says of its data stays its own.
+        assert_eq!(sent.coded_char_set_id, MQCCSI_Q_MGR);
+        let got = next(&s, local, 0).unwrap().md;
+        assert_eq!((got.coded_char_set_id, got.encoding), (850, 546));
+    }
+    // What the queue manager has made of it: what is behind a header is what the message was.
+    assert_eq!(next(&s, initiation, 0).unwrap().md.coded_char_set_id, 850);
+    let d = open(&s, DEAD, MQOO_INPUT_SHARED);
+    let dead = next(&s, d, 0).unwrap();
+    let order = ByteOrder::Little;
+    let (header, _) = Dlh::decode(&dead.data, order, PointerSize::Four).unwrap();
+    assert_eq!(
+        (dead.md.coded_char_set_id, header.coded_char_set_id),
+        (850, 850)
+    );
+    send(&s, away, of_q_mgr(), 0, b"text");
+    let x = open(&s, "XQ", MQOO_INPUT_SHARED);
+    let sent = next(&s, x, 0).unwrap();
+    let (header, _) = Xqh::decode(&sent.data, order, PointerSize::Four).unwrap();
+    let inner = header.msg_desc.coded_char_set_id;
+    assert_eq!((sent.md.coded_char_set_id, inner), (850, 850));
 }

@@ -307,6 +307,7 @@ fn puts() -> Vec<Row> {
             put_as(s, md(0), 0)
         }),
         failed(2061, Reason::REPORT_OPTIONS_ERROR, |_, s| put_as(s, Md { report: 0x0010_0000, ..md(0) }, 0)),
+        warned(2104, Reason::UNKNOWN_REPORT_OPTION, |_, s| put_as(s, Md { report: 0x20, ..md(0) }, 0)),
         failed(2093, Reason::NOT_OPEN_FOR_PASS_ALL, |_, s| put_plain(s, MQPMO_PASS_ALL_CONTEXT)),
         failed(2094, Reason::NOT_OPEN_FOR_PASS_IDENT, |_, s| put_plain(s, MQPMO_PASS_IDENTITY_CONTEXT)),
         failed(2095, Reason::NOT_OPEN_FOR_SET_ALL, |_, s| put_plain(s, MQPMO_SET_ALL_CONTEXT)),

@@ -244,6 +244,77 @@ fn expiry_and_discard_are_passed_on_if_asked_for() {
     assert!((4900..=5000).contains(&report.expiry), "{}", report.expiry);
 }
 
+/// The manual, "Report (MQLONG)", MQRO_PASS_DISCARD_AND_EXPIRY: what is left of the message's time, and a minute for a report
+/// that says that nothing is left.
+#[test]
+fn the_time_that_is_left_is_passed_on_and_a_minute_where_there_is_none() {
+    let w = World::new();
+    w.run("DEFINE QLOCAL(REPLIES)");
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT | MQOO_BROWSE);
+    let passing = |option: i32, expiry: i32| Md {
+        expiry,
+        ..asking(option | MQRO_PASS_DISCARD_AND_EXPIRY, 0)
+    };
+    send(&s, h, passing(MQRO_COD, 5000), 0, b"x");
+    until("the message is older", || {
+        next(&s, h, MQGMO_BROWSE_FIRST).unwrap().md.expiry < 5000
+    });
+    next(&s, h, 0).unwrap();
+    let report = reply(&w, &s).md;
+    assert!((4900..5000).contains(&report.expiry), "{}", report.expiry);
+    let expiration = &KINDS[2];
+    let md = passing(MQRO_EXPIRATION, 1);
+    (expiration.happen)(&w, &s, h, md.clone(), b"x");
+    let report = reply(&w, &s).md;
+    assert_eq!(report.feedback, MQFB_EXPIRATION);
+    assert!((500..=600).contains(&report.expiry), "{}", report.expiry);
+}
+
+/// The manual, "Structure of the report field": which options that are unknown are refused, and which are told of.
+#[test]
+fn unknown_options_are_refused_or_warned_of_by_their_place() {
+    let w = World::new();
+    w.run(
+        "DEFINE QLOCAL(XQ) USAGE(XMITQ)
+         DEFINE QREMOTE(AWAY) RNAME(R) RQMNAME(ELSEWHERE) XMITQ(XQ)",
+    );
+    let s = w.connect();
+    let [local, away, direct] = [LOCAL, "AWAY", "XQ"].map(|name| open(&s, name, MQOO_OUTPUT));
+    let queue = |to, report| try_put(&s, to, &mut Md { report, ..md(0) }, 0, b"x");
+    let (warned, refused) = (
+        Ok(Reason::UNKNOWN_REPORT_OPTION),
+        Err(Reason::REPORT_OPTIONS_ERROR),
+    );
+    let bits = |mask: i32| {
+        (0..32)
+            .map(|bit| 1 << bit)
+            .filter(move |bit| mask & bit != 0)
+    };
+    for bit in bits(MQRO_REJECT_UNSUP_MASK) {
+        assert_eq!(queue(local, bit), refused, "{bit:#x}");
+        assert_eq!(queue(away, bit), refused, "{bit:#x}");
+    }
+    for bit in [8, 0x10, 0x20, 0x2000_0000, 0x4000_0000, i32::MIN] {
+        assert_ne!(MQRO_ACCEPT_UNSUP_MASK & bit, 0);
+        for to in [local, away, direct] {
+            assert_eq!(queue(to, bit), warned, "{bit:#x}");
+        }
+    }
+    for bit in [0x8000, 0x1_0000, 0x2_0000] {
+        assert_ne!(MQRO_ACCEPT_UNSUP_IF_XMIT_MASK & bit, 0);
+        assert_eq!(queue(away, bit), warned, "{bit:#x}");
+        assert_eq!(queue(local, bit), refused, "{bit:#x}");
+        assert_eq!(queue(direct, bit), refused, "{bit:#x}");
+    }
+    // What is known is nothing to speak of.
+    let known = MQRO_PAN | MQRO_NAN | MQRO_ACTIVITY | MQRO_PASS_MSG_ID | MQRO_DISCARD_MSG;
+    assert_eq!(queue(local, known), Ok(Reason::NONE));
+    let t = open_od(&s, &mut topic("t"), MQOO_OUTPUT).unwrap();
+    assert_eq!(queue(t, 8), warned);
+    assert_eq!(queue(t, 0x8000), refused);
+}
+
 #[test]
 fn reports_of_a_unit_of_work_are_part_of_it() {
     let w = World::new();

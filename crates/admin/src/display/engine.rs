@@ -104,6 +104,7 @@ fn handle_row(connection: &ConnectionStatus, name: &str, options: i32) -> Row {
     row.push("HSTATE", handle_state(connection));
     row.push("INPUT", input_word(options));
     row.push("INQUIRE", yes(MQOO_INQUIRE));
+    row.push("OPENOPTS", options);
     row.push("OUTPUT", yes(MQOO_OUTPUT));
     row.push("PID", who.pid);
     row.push("QMURID", unit_number(connection));
@@ -187,6 +188,13 @@ pub(super) fn manager_status(
     row.push("STANDBY", "NOPERMIT");
     row.push("STARTDA", date);
     row.push("STARTTI", time);
+    row.push("HOSTNAME", beside.map(Components::host_name));
+    row.push("DATPATH", status.data.display().to_string());
+    row.push("INSTNAME", "Installation1");
+    row.push("INSTDESC", "");
+    // It is in no cluster.
+    row.push("AUTOCLUS", "NONE");
+    row.push("UNICLUS", "");
     row.push("LOGTYPE", "CIRCULAR");
     row.push("CURRLOG", file(log.current));
     row.push("RECLOG", file(log.restart));

@@ -108,6 +108,9 @@ fn channel_row(instance: &ChannelStatus) -> Cells {
     let product: String = instance.product.chars().take(4).collect();
     let version: String = instance.product.chars().skip(4).collect();
     row.push("RPRODUCT", &product);
+    // Of channels to other queue managers.
+    row.push("RQMNAME", "");
+    row.push("XMITQ", "");
     row.push("RVERSION", &version);
     let tls = instance.tls.as_ref();
     let protocol = |tls: &ChannelTls| if tls.newest { "TLSV13" } else { "TLSV12" };

@@ -499,7 +499,7 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2206W",
         "A message on the command queue was ignored: {0}.",
-        "Commands are requests with a reply queue, in the format MQADMIN.",
+        "Commands are requests with a reply queue.",
         "Find out what put the message on SYSTEM.ADMIN.COMMAND.QUEUE.",
     ),
     message(

@@ -486,6 +486,19 @@ impl PcfCommand {
         found.map(|(_, word)| *word)
     }
 
+    /// The keywords of what is in every answer, whatever its list of attributes asks for (manual: "Always returned"), beside
+    /// what DISPLAY shows always.
+    pub(super) fn always(&self) -> &'static [&'static str] {
+        match self.number {
+            mq::MQCMD_INQUIRE_SUBSCRIPTION => &["SUBID"],
+            mq::MQCMD_INQUIRE_TOPIC => &["TYPE"],
+            mq::MQCMD_INQUIRE_CHANNEL_STATUS => {
+                &["RAPPLTAG", "RQMNAME", "STOPREQ", "SUBSTATE", "XMITQ"]
+            }
+            _ => &[],
+        }
+    }
+
     /// What an integer parameter that has words of its own adds to the command; `None`: it is none of these.
     pub(super) fn word(&self, parameter: &Parameter) -> Result<Option<&'static str>, Refusal> {
         let mut choices = self.choices.iter();

@@ -5,7 +5,7 @@
 //! shown and one for each message text, numbered from 1, the last marked MQCFC_LAST. Each
 //! carries its text, lines separated by line feeds, and the outcome of the whole command.
 
-use super::{Header, Message, Parameter, PcfError, Text, Value, whole};
+use super::{Header, Message, Parameter, PcfError, ReadText, Text, Value, whole};
 use crate::reply::{Reply, render};
 use posthaste_mqi::constants as mq;
 use posthaste_mqi::{ByteOrder, CompCode, Reason};
@@ -34,14 +34,17 @@ fn escape(header: Header, text: &str, order: ByteOrder) -> Vec<u8> {
     out
 }
 
-/// The MQSC command in a request.
+/// The MQSC command in a request; `read` is what a text says.
 ///
 /// # Errors
 /// The reason that the response must carry when the bytes are not an Escape request.
-pub fn escape_command(bytes: &[u8]) -> Result<String, PcfError> {
-    let message = whole(bytes)?;
-    let header = &message.header;
+pub fn escape_command(bytes: &[u8], read: ReadText<'_>) -> Result<String, PcfError> {
+    let mut message = whole(bytes)?;
     let refuse = |reason| Err(PcfError { reason, offset: 0 });
+    if message.in_utf_8(read).is_err() {
+        return refuse(Reason::CCF_CCSID_ERROR);
+    }
+    let header = &message.header;
     if ![mq::MQCFT_COMMAND, mq::MQCFT_COMMAND_XR].contains(&header.type_) {
         return refuse(Reason::CCF_CFH_TYPE_ERROR);
     }
@@ -73,8 +76,9 @@ pub fn escape_texts(bytes: &[u8]) -> Result<Vec<String>, PcfError> {
     Ok(whole(bytes)?.texts(mq::MQCACF_ESCAPE_TEXT))
 }
 
-/// The response messages to an Escape request.
-pub fn escape_replies(reply: &Reply, order: ByteOrder) -> Vec<Vec<u8>> {
+/// The response messages to an Escape request; `command` is the number of the command that the text is (manual: "Escape
+/// (Response)"), that of Escape itself if it is none.
+pub fn escape_replies(command: i32, reply: &Reply, order: ByteOrder) -> Vec<Vec<u8>> {
     let rows = reply.rows.iter().map(|row| Reply {
         rows: vec![row.clone()],
         ..Reply::default()
@@ -99,7 +103,7 @@ pub fn escape_replies(reply: &Reply, order: ByteOrder) -> Vec<Vec<u8>> {
         let header = Header {
             type_: mq::MQCFT_RESPONSE,
             version: mq::MQCFH_VERSION_1,
-            command: mq::MQCMD_ESCAPE,
+            command,
             msg_seq_number: i32::try_from(at + 1).unwrap_or(i32::MAX),
             control: if at == last {
                 mq::MQCFC_LAST
@@ -140,9 +144,6 @@ impl EscapeReplies {
         let refuse = |reason| Err(PcfError { reason, offset: 0 });
         if header.type_ != mq::MQCFT_RESPONSE {
             return refuse(Reason::CCF_CFH_TYPE_ERROR);
-        }
-        if header.command != mq::MQCMD_ESCAPE {
-            return refuse(Reason::CCF_CFH_COMMAND_ERROR);
         }
         if self.complete || header.msg_seq_number != self.next.saturating_add(1) {
             return refuse(Reason::CCF_CFH_MSG_SEQ_NUMBER_ERR);

@@ -16,8 +16,16 @@ pub struct Refusal {
 
 impl From<PcfError> for Refusal {
     fn from(error: PcfError) -> Refusal {
-        let (reason, fault) = (error.reason, None);
-        Refusal { reason, fault }
+        error.reason.into()
+    }
+}
+
+impl From<Reason> for Refusal {
+    fn from(reason: Reason) -> Refusal {
+        Refusal {
+            reason,
+            fault: None,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::authority;
 use super::commands::{Form, PcfCommand, Subject, quoted};
 use super::refusal::{Refusal, refused, refused_selector, twice, unknown};
 use super::text::CommandText;
-use super::{Message, Parameter, PcfError, Text, Value, byte_order, whole};
+use super::{Message, Parameter, PcfError, ReadText, Text, Value, byte_order, whole};
 use crate::attribute::{Attribute, ValueKind, shown};
 use crate::command::DisplayType;
 use crate::kinds::ObjectKind;
@@ -100,15 +100,19 @@ fn every_type(selector: i32) -> Option<i32> {
 }
 
 /// The MQSC commands that a request in PCF, which is no Escape, asks for; `kind_of_queue` says of what kind the queue of a name
-/// is.
+/// is, `read` what a text says.
 ///
 /// # Errors
 /// The reason that the response must carry: 3007 the command is none of these, or what is wrong with its parameters.
 pub fn request_of(
     bytes: &[u8],
+    read: ReadText<'_>,
     kind_of_queue: &dyn Fn(&str) -> Option<ObjectKind>,
 ) -> Result<Request, Refusal> {
-    let message = whole(bytes).map_err(|error| malformed(bytes, error))?;
+    let mut message = whole(bytes).map_err(|error| malformed(bytes, error))?;
+    if let Err(id) = message.in_utf_8(read) {
+        return refused(Reason::CCF_CCSID_ERROR, id);
+    }
     let header = &message.header;
     let wrong = |reason| Err(Refusal::from(PcfError { reason, offset: 0 }));
     if ![mq::MQCFT_COMMAND, mq::MQCFT_COMMAND_XR].contains(&header.type_) {
@@ -401,6 +405,14 @@ impl<'a> Asked<'a> {
         }
         if wanted.contains(&mq::MQIACF_ALL) {
             return Ok(" ALL".to_owned());
+        }
+        let asked = words.clone();
+        let always = self.command.always().iter().copied();
+        words.extend(always.filter(|word| !asked.contains(word)));
+        // Who asks for nothing in MQSC is shown everything.
+        if words.is_empty() {
+            let name = self.attribute(self.command.name);
+            words.extend(name.map(|name| name.keyword));
         }
         Ok(words.iter().map(|word| format!(" {word}")).collect())
     }

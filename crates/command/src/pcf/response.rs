@@ -24,6 +24,15 @@ fn is_bytes(attribute: &Attribute) -> bool {
     (mq::MQBACF_FIRST..=mq::MQBACF_LAST_USED).contains(&attribute.selector)
 }
 
+/// What PCF says instead of nothing (manual: "Inquire Queue Status (Response)").
+fn not_available(attribute: &Attribute) -> Option<Value> {
+    match attribute.selector {
+        mq::MQIACF_OLDEST_MSG_AGE => Some(Value::Int(mq::MQMON_NOT_AVAILABLE)),
+        mq::MQIACF_Q_TIME_INDICATOR => Some(Value::Ints(vec![mq::MQMON_NOT_AVAILABLE; 2])),
+        _ => None,
+    }
+}
+
 /// What an answer says of one object.
 fn parameters(row: &Row) -> Vec<Parameter> {
     let mut all: Vec<Parameter> = Vec::with_capacity(row.len());
@@ -34,12 +43,15 @@ fn parameters(row: &Row) -> Vec<Parameter> {
                 Ok(number) => Value::Int(number),
                 Err(_) => Value::Int64(*number),
             },
-            // What is not known has no number.
+            // What is not known has no number, but for what has one for that.
             value::Value::Blank
                 if attribute.is_int()
                     || matches!(attribute.kind, ValueKind::Ints | ValueKind::Keywords(_)) =>
             {
-                continue;
+                match not_available(attribute) {
+                    Some(value) => value,
+                    None => continue,
+                }
             }
             value::Value::Blank if is_bytes(attribute) => Value::Bytes(Vec::new()),
             value::Value::Ints(numbers) => {

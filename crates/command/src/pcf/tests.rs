@@ -60,6 +60,11 @@ fn all_forms() -> Message {
     }
 }
 
+/// Text that is UTF-8 already.
+fn in_utf_8(_: i32, bytes: &[u8]) -> Option<Vec<u8>> {
+    Some(bytes.to_vec())
+}
+
 const ORDERS: [ByteOrder; 2] = [ByteOrder::Big, ByteOrder::Little];
 
 #[test]
@@ -238,7 +243,10 @@ fn groups_nest_only_so_deep() {
 #[test]
 fn requests() {
     let bytes = escape_request("DIS Q('é*')");
-    assert_eq!(escape_command(&bytes), Ok("DIS Q('é*')".to_owned()));
+    assert_eq!(
+        escape_command(&bytes, &in_utf_8),
+        Ok("DIS Q('é*')".to_owned())
+    );
     assert_eq!(escape_texts(&bytes), Ok(vec!["DIS Q('é*')".to_owned()]));
     assert_eq!(byte_order(&bytes), Some(ByteOrder::NATIVE));
     let changed = |change: &dyn Fn(&mut Message)| {
@@ -246,7 +254,7 @@ fn requests() {
         change(&mut message);
         let mut out = Vec::new();
         message.encode(&mut out, ByteOrder::Big);
-        escape_command(&out).map_err(|error| error.reason)
+        escape_command(&out, &in_utf_8).map_err(|error| error.reason)
     };
     assert_eq!(
         changed(&|_| ()),
@@ -294,11 +302,11 @@ fn requests() {
     let mut long = bytes.clone();
     long.push(0);
     assert_eq!(
-        escape_command(&long).map_err(|e| e.reason),
+        escape_command(&long, &in_utf_8).map_err(|e| e.reason),
         Err(Reason::CCF_MSG_LENGTH_ERROR)
     );
     assert_eq!(
-        escape_command(&[]).map_err(|e| e.reason),
+        escape_command(&[], &in_utf_8).map_err(|e| e.reason),
         Err(Reason::CCF_CFH_LENGTH_ERROR)
     );
 }
@@ -314,7 +322,7 @@ fn replies() {
     }
     reply.add_message("AMQ8147E", &["C".to_owned()]);
     for order in ORDERS {
-        let messages = escape_replies(&reply, order);
+        let messages = escape_replies(mq::MQCMD_PING_Q_MGR, &reply, order);
         assert_eq!(messages.len(), 3);
         let mut collected = EscapeReplies::new();
         for (at, message) in messages.iter().enumerate() {
@@ -337,11 +345,11 @@ fn a_failure_and_nothing_at_all() {
     let name = ["A".to_owned()];
     let failed = Reply::failed("AMQ8147E", &name, Reason::UNKNOWN_OBJECT_NAME);
     let mut collected = EscapeReplies::new();
-    for message in escape_replies(&failed, ByteOrder::Little) {
+    for message in escape_replies(mq::MQCMD_PING_Q_MGR, &failed, ByteOrder::Little) {
         collected.push(&message).expect("in order");
     }
     assert_eq!(collected.outcome(), Some(Err(Reason::UNKNOWN_OBJECT_NAME)));
-    let messages = escape_replies(&Reply::default(), ByteOrder::Big);
+    let messages = escape_replies(mq::MQCMD_PING_Q_MGR, &Reply::default(), ByteOrder::Big);
     assert_eq!(messages.len(), 1);
     let mut collected = EscapeReplies::new();
     assert_eq!(collected.push(&messages[0]), Ok(true));
@@ -353,7 +361,7 @@ fn a_failure_and_nothing_at_all() {
     let mut two = Reply::default();
     two.add_message("AMQ8415I", &[]);
     two.add_message("AMQ8415I", &[]);
-    let second = escape_replies(&two, ByteOrder::Big).remove(1);
+    let second = escape_replies(mq::MQCMD_PING_Q_MGR, &two, ByteOrder::Big).remove(1);
     let error = skipped.push(&second).expect_err("the first is missing");
     assert_eq!(error.reason, Reason::CCF_CFH_MSG_SEQ_NUMBER_ERR);
     assert!(

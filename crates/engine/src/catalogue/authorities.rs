@@ -164,7 +164,7 @@ impl Catalogue {
         let has = has.map_or(Authorities::NONE, |record| record.authorities);
         let before = known.and_then(|known| listed(&known, BEFORE));
         let before = before.map(|before| before & !remove);
-        self.write_authority(qm, of, (has | add) & !remove, before)
+        self.write_authority(qm, of, (has & !remove) | add, before)
     }
 
     /// A record is these authorities; the caller holds `order`.

@@ -381,6 +381,15 @@ impl Catalogue {
         self.qmgr.read().clone()
     }
 
+    /// The coded character set that a descriptor or a header names, where that leaves it to the queue manager: messages of
+    /// earlier releases do.
+    pub(crate) fn named_set(&self, ccsid: i32) -> i32 {
+        match ccsid {
+            MQCCSI_Q_MGR => self.qmgr().coded_char_set_id,
+            named => named,
+        }
+    }
+
     /// A local queue by name.
     pub(crate) fn local_queue(&self, name: &str) -> Option<Arc<Queue>> {
         match self.queue(name)?.runtime() {

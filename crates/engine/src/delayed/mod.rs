@@ -291,7 +291,7 @@ impl Delivering {
         header: Header,
         data: Bytes,
     ) -> Result<Became, Reason> {
-        let of = (&header.md, Origin::of(&header.md));
+        let of = (&header.md, Origin::of(&header.md), header.expires);
         let report = report::report(inner, Kind::Expiration, of, &data.into());
         if let (Place::Queue(..), Some(report)) = (&header.to, report) {
             send::send_report(self.session.inner(), &report, true).await;
@@ -385,6 +385,7 @@ impl Delivering {
             Place::Topic(string) => (Name::new(&string), Name::default()),
         };
         let origin = Origin::of(&header.md);
+        let expires = header.expires;
         let failed = Report {
             md: header.md,
             data: data.into(),
@@ -394,7 +395,7 @@ impl Delivering {
         let exception = report::report(
             inner,
             Kind::Exception(reason.0),
-            (&failed.md, origin),
+            (&failed.md, origin, expires),
             &failed.data,
         );
         if failed.md.report & MQRO_DISCARD_MSG == 0 {

@@ -46,6 +46,7 @@ impl QueueManager {
             connections: self.connections(),
             in_doubt: self.in_doubt().len(),
             started: inner.clock.started_at(),
+            data: inner.config.data.clone(),
             log: LogStatus {
                 path: inner.config.log.clone(),
                 current: self.log().appended().0 / extent_bytes,

@@ -11,8 +11,9 @@ const MESSAGE_FLAGS: i32 =
     MQMF_SEGMENTATION_ALLOWED | MQMF_MSG_IN_GROUP | MQMF_LAST_MSG_IN_GROUP | SEGMENT;
 const SEGMENT: i32 = MQMF_SEGMENT | MQMF_LAST_SEGMENT;
 
-/// Checks what can be checked of a descriptor alone.
-pub(super) fn check_md(md: &Md) -> Result<(), Reason> {
+/// Checks what can be checked of a descriptor alone; gives the warning there is. `remote`: another queue manager is to have
+/// the message, and it is not put on a transmission queue by name.
+pub(super) fn check_md(md: &Md, remote: bool) -> Result<Reason, Reason> {
     let system = (MQMT_SYSTEM_FIRST..=MQMT_SYSTEM_LAST).contains(&md.msg_type);
     let application = (MQMT_APPL_FIRST..=MQMT_APPL_LAST).contains(&md.msg_type);
     if !system && !application {
@@ -36,7 +37,7 @@ pub(super) fn check_md(md: &Md) -> Result<(), Reason> {
     if !feedback {
         return Err(Reason::FEEDBACK_ERROR);
     }
-    report::check(md)?;
+    let warning = report::check(md, remote)?;
     if md.version >= MQMD_VERSION_2 {
         if md.msg_flags & !MESSAGE_FLAGS != 0 {
             return Err(Reason::MSG_FLAGS_ERROR);
@@ -51,5 +52,8 @@ pub(super) fn check_md(md: &Md) -> Result<(), Reason> {
             return Err(Reason::SEGMENTS_NOT_SUPPORTED);
         }
     }
-    Ok(())
+    Ok(match md.priority > 9 {
+        true => Reason::PRIORITY_EXCEEDS_MAXIMUM,
+        false => warning,
+    })
 }

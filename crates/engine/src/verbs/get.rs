@@ -30,7 +30,7 @@ use crate::expiry;
 use crate::group::{GroupGet, Logical};
 use crate::handles::Target;
 use crate::manager::Inner;
-use crate::message::Message;
+use crate::message::{Message, tenths_left};
 use crate::meter::Count;
 use crate::origin::Origin;
 use crate::plant::{Bug, planted};
@@ -303,9 +303,7 @@ pub(super) fn descriptor(qm: &Inner, message: &Message, count: u16) -> Md {
         ..message.md.clone()
     };
     if message.expires != 0 {
-        // Tenths of a second that are left, at least one: it has not expired.
-        let left = (message.expires - qm.clock.now() + 99_999) / 100_000;
-        md.expiry = i32::try_from(left.max(1)).unwrap_or(i32::MAX);
+        md.expiry = tenths_left(message.expires, qm.clock.now());
     }
     md
 }

@@ -186,6 +186,8 @@ struct Message {
     md: Md,
     data: MessageData,
     passed: Option<Box<Md>>,
+    /// Of each put that succeeds.
+    warning: Reason,
 }
 
 impl SessionInner {
@@ -296,9 +298,16 @@ impl SessionInner {
         let next = group.next(&mut md, pmo, persistence, || {
             self.qm.new_msg_id(self.qm.next_seq())
         })?;
-        check_md(&md)?;
+        // Each queue says whether it is elsewhere.
+        let warning = check_md(&md, true)?;
         let data = trimmed(data).into();
-        Ok((Message { md, data, passed }, next))
+        let message = Message {
+            md,
+            data,
+            passed,
+            warning,
+        };
+        Ok((message, next))
     }
 
     /// One queue's message, complete, and what the application is shown of its descriptor.
@@ -311,14 +320,14 @@ impl SessionInner {
     ) -> Result<(RoutedMessage, Md), Reason> {
         let mut md = described(&message.md, record, pmo.put_msg_rec_fields);
         // The feedback may be its own.
-        check_md(&md)?;
+        check_md(&md, route.remote.is_some())?;
         self.complete(route, &mut md, pmo, message.passed.as_deref());
         self.check_fit(route, message.data.len(), &md)?;
         let expires = match md.expiry {
             MQEI_UNLIMITED => 0,
             tenths => self.qm.clock.now() + i64::from(tenths) * 100_000,
         };
-        let routed = route.routed_sharing(md.clone(), message.data.clone(), expires);
+        let routed = route.routed_sharing(&self.qm, md.clone(), message.data.clone(), expires);
         Ok((routed, md))
     }
 
@@ -364,11 +373,9 @@ impl SessionInner {
                 outcomes[order[of]] = (CompCode::Failed, reason);
             }
         }
-        if message.md.priority > 9 {
+        if message.warning != Reason::NONE {
             let done = outcomes.iter_mut().filter(|outcome| **outcome == DONE);
-            done.for_each(|outcome| {
-                *outcome = (CompCode::Warning, Reason::PRIORITY_EXCEEDS_MAXIMUM);
-            });
+            done.for_each(|outcome| *outcome = (CompCode::Warning, message.warning));
         }
         let counted = counts(&outcomes, is_remote);
         (

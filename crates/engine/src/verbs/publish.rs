@@ -239,7 +239,7 @@ pub(super) fn address(
     let data = data.data.clone();
     let (md, data, form) = match remote {
         Some((name, manager)) => {
-            let (md, data) = transmit(&md, &data, name, manager);
+            let (md, data) = transmit(qm, &md, &data, (name, manager));
             (md, data, usize::MAX)
         }
         None => {
@@ -289,7 +289,7 @@ impl SessionInner {
         if !qm.catalogue.qmgr().publish_subscribe {
             return Err(Reason::PUBSUB_INHIBITED);
         }
-        check_md(&md)?;
+        let warning = check_md(&md, false)?;
         if pmo.options & MQPMO_SUPPRESS_REPLYTO != 0 && asks_for_report(&md) {
             return Err(Reason::MISSING_REPLY_TO_Q);
         }
@@ -301,10 +301,6 @@ impl SessionInner {
         if data.len() > qm.catalogue.qmgr().max_msg_length {
             return Err(Reason::MSG_TOO_BIG_FOR_Q_MGR);
         }
-        let warning = match md.priority > 9 {
-            true => Reason::PRIORITY_EXCEEDS_MAXIMUM,
-            false => Reason::NONE,
-        };
         let mut given_back = md.msg_id;
         if pmo.options & MQPMO_NEW_MSG_ID != 0 {
             given_back = qm.new_msg_id(qm.next_seq());
@@ -475,6 +471,7 @@ impl SessionInner {
             reply_to_q: md.reply_to_q,
             reply_to_q_mgr: md.reply_to_q_mgr,
             backout_count: md.backout_count,
+            coded_char_set_id: md.coded_char_set_id,
             ..shown
         };
         *md = mde::given_back(md, done);

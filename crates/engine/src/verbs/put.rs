@@ -15,6 +15,7 @@ use crate::authority_service::Authorised;
 use crate::catalogue::{Alias, Definition};
 use crate::group::NextPut;
 use crate::handles::{Handle, OpenTopic, Target, is_list};
+use crate::manager::Inner;
 use crate::message::Message;
 use crate::message_data::MessageData;
 use crate::meter::Count;
@@ -102,18 +103,24 @@ impl Route {
 
     /// The message as the queue of this route gets it.
     #[inline]
-    fn routed(&self, md: Md, data: Bytes, expires: i64) -> RoutedMessage {
+    fn routed(&self, qm: &Inner, md: Md, data: Bytes, expires: i64) -> RoutedMessage {
         match self.remote {
             None => RoutedMessage::new(self.queue.clone(), md, data, expires),
-            Some(_) => self.routed_sharing(md, trimmed(data).into(), expires),
+            Some(_) => self.routed_sharing(qm, md, trimmed(data).into(), expires),
         }
     }
 
     /// The same of data that others share, which have been trimmed.
-    pub(super) fn routed_sharing(&self, md: Md, data: MessageData, expires: i64) -> RoutedMessage {
+    pub(super) fn routed_sharing(
+        &self,
+        qm: &Inner,
+        md: Md,
+        data: MessageData,
+        expires: i64,
+    ) -> RoutedMessage {
         let (md, data) = match self.remote.as_deref() {
             None => (md, data),
-            Some((name, q_mgr)) => transmit(&md, &data, *name, *q_mgr),
+            Some(names) => transmit(qm, &md, &data, *names),
         };
         RoutedMessage::sharing(self.queue.clone(), md, data, expires)
     }
@@ -298,6 +305,7 @@ impl SessionInner {
             md.correl_id = self.qm.new_msg_id(self.qm.next_seq());
         }
         md.backout_count = 0;
+        md.coded_char_set_id = self.qm.catalogue.named_set(md.coded_char_set_id);
         if md.reply_to_q_mgr.is_blank() && !md.reply_to_q.is_blank() {
             (md.reply_to_q, md.reply_to_q_mgr) = self.reply_to(md.reply_to_q);
         }
@@ -334,12 +342,7 @@ impl SessionInner {
         if pmo.options & MQPMO_FAIL_IF_QUIESCING != 0 && qm.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }
-        check_md(&md)?;
-        let warning = if md.priority > 9 {
-            Reason::PRIORITY_EXCEEDS_MAXIMUM
-        } else {
-            Reason::NONE
-        };
+        let warning = check_md(&md, route.remote.is_some())?;
         self.complete(&route, &mut md, pmo, passed);
         self.check_fit(&route, data.len(), &md)?;
         let expires = match md.expiry {
@@ -358,7 +361,7 @@ impl SessionInner {
             self.check_unit(2)?;
         }
         let length = data.len();
-        let routed = route.routed(md, data, expires);
+        let routed = route.routed(qm, md, data, expires);
         Ok(Begun {
             queue: route.queue,
             remote: route.remote,
@@ -410,6 +413,7 @@ impl SessionInner {
             reply_to_q: md.reply_to_q,
             reply_to_q_mgr: md.reply_to_q_mgr,
             backout_count: md.backout_count,
+            coded_char_set_id: md.coded_char_set_id,
             ..shown.clone()
         };
         *md = mde::given_back(md, done);
@@ -535,7 +539,7 @@ impl Session {
     /// options (2026, 2046, 2093–2096, 2097, 2098, 2460, 2535), of the handle (2019, 2039, 2041), of the queue (2030, 2031,
     /// 2048, 2051, 2052, 2053, 2056), of topics (2417, 2479, 2502), of groups (2185, 2241, 2245, 2257), of the unit of work
     /// (2003, 2024), of the log (2102), of the queue manager (2009, 2161, 2162), of distribution lists (2136, 2137, 2154,
-    /// 2158, 2159). 2049 and 2550 are warnings, and so are 2185, 2241 and 2245 out of logical order, and 2136 where some
+    /// 2158, 2159). 2049, 2104 and 2550 are warnings, and so are 2185, 2241 and 2245 out of logical order, and 2136 where some
     /// destinations have the message.
     pub async fn put(&self, hobj: Hobj, md: &mut Md, pmo: &mut Pmo, data: Bytes) -> Verb<()> {
         let session = self.inner();

@@ -140,7 +140,7 @@ impl SessionInner {
             version: MQMD_VERSION_2,
             format: Chars::new(FORMAT),
             encoding: MQENC_NATIVE,
-            coded_char_set_id: MQCCSI_DEFAULT,
+            coded_char_set_id: self.qm.catalogue.qmgr().coded_char_set_id,
             expiry: MQEI_UNLIMITED,
             report: MQRO_NONE,
             msg_flags: MQMF_NONE,

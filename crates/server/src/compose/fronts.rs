@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use crate::compose::listeners::{ListenerError, Listeners, Plan, Running, Waiting};
 use crate::compose::services::Services;
 use crate::control::{Administration, Asked, Decided};
-use crate::error_log::user_name;
+use crate::error_log::{host, user_name};
 
 /// The fronts of a running queue manager.
 pub(crate) struct Fronts {
@@ -229,6 +229,10 @@ impl Components for Fronts {
 
     fn owner(&self) -> String {
         user_name()
+    }
+
+    fn host_name(&self) -> String {
+        host()
     }
 
     fn is_administrator(&self, user: &str) -> bool {

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use posthaste_command::pcf;
 use posthaste_engine::Application;
-use posthaste_mqi::constants::MQAT_UNIX;
+use posthaste_mqi::constants::{MQAT_UNIX, MQCMD_ESCAPE};
 use posthaste_mqi::{ByteOrder, Reason};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -72,7 +72,7 @@ pub(super) async fn serve(
     let Some(reply) = tokio::task::spawn_blocking(carried_out).await? else {
         return stream.write_all(b"NO it has ended\n").await;
     };
-    let messages = pcf::escape_replies(&reply, ByteOrder::NATIVE);
+    let messages = pcf::escape_replies(MQCMD_ESCAPE, &reply, ByteOrder::NATIVE);
     let mut answer = format!("OK {}\n", messages.len()).into_bytes();
     for message in messages {
         answer.extend_from_slice(format!("{}\n", message.len()).as_bytes());

@@ -4,6 +4,7 @@ use posthaste_command::pcf::{
     Header, Message, Parameter, Text, Value, escape_replies, escape_request,
 };
 use posthaste_command::{DisplayWhat, Reply, Row};
+use posthaste_mqi::constants::MQCMD_PING_Q_MGR;
 use posthaste_mqi::{ByteOrder, Reason};
 
 use super::Seeds;
@@ -119,7 +120,10 @@ pub fn pcf() -> Seeds {
         column: None,
     };
     for (order, name) in [(ByteOrder::Big, "big"), (ByteOrder::Little, "little")] {
-        for (number, bytes) in escape_replies(&reply, order).into_iter().enumerate() {
+        for (number, bytes) in escape_replies(MQCMD_PING_Q_MGR, &reply, order)
+            .into_iter()
+            .enumerate()
+        {
             seeds.push((format!("escape-reply-{name}-{number}"), bytes));
         }
         let mut bytes = Vec::new();

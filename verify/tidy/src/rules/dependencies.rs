@@ -69,6 +69,7 @@ const MAY_USE: &[Row] = &[
         "crates/admin",
         &[
             "mqi",
+            "conversion",
             "authority",
             "chlauth",
             "command",

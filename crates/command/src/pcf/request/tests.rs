@@ -2,6 +2,7 @@
 
 use super::super::{Header, Text, commands};
 use super::*;
+use crate::command::{ChlAuthCommand, Command};
 use posthaste_mqi::ByteOrder;
 use std::collections::BTreeSet;
 
@@ -46,8 +47,13 @@ fn over(id: i32, operator: i32, value: i32) -> Parameter {
     of(id, Value::IntFilter { operator, value })
 }
 
+/// Text that is UTF-8 already.
+fn in_utf_8(_: i32, bytes: &[u8]) -> Option<Vec<u8>> {
+    Some(bytes.to_vec())
+}
+
 fn asked(command: i32, parameters: Vec<Parameter>) -> Result<Request, Refusal> {
-    request_of(&bytes_of(command, parameters), &|name| {
+    request_of(&bytes_of(command, parameters), &in_utf_8, &|name| {
         (name == "AN.ALIAS").then_some(ObjectKind::QAlias)
     })
 }
@@ -110,6 +116,24 @@ fn every_row_is_a_command_of_mqsc() {
             .concat(),
             _ => Vec::new(),
         });
+        // A list of attributes may have nothing but the name, which is in every answer.
+        let is_inquiry = matches!(command.form, Form::Inquire(_)) && command.name != 0;
+        if let Form::Inquire(list) = command.form
+            && is_inquiry
+            && command.subject != commands::Subject::Authorities
+        {
+            let mut parameters = parameters.clone();
+            parameters.push(ints(list, &[command.name]));
+            let request = asked(command.number, parameters).expect("a request for the name");
+            for mqsc in request.commands() {
+                let show = match crate::parse(&mqsc) {
+                    Ok(Some(Command::Display { show, .. })) => show,
+                    Ok(Some(Command::ChlAuth(ChlAuthCommand::Display { show, .. }))) => show,
+                    other => panic!("{mqsc}: {other:?}"),
+                };
+                assert!(!show.is_empty(), "{mqsc}");
+            }
+        }
         let request = asked(command.number, parameters).expect("a request that is right");
         for mqsc in request.commands() {
             assert!(crate::parse(&mqsc).unwrap().is_some(), "{mqsc}");
@@ -419,15 +443,15 @@ fn counts_are_looked_at_before_what_they_count() {
     let mut bytes = bytes_of(mq::MQCMD_SET_AUTH_REC, of_all.to_vec());
     let second = bytes.len() - 28;
     bytes[second..second + 4].copy_from_slice(&99i32.to_be_bytes());
-    let refusal = request_of(&bytes, &|_| None).unwrap_err();
+    let refusal = request_of(&bytes, &in_utf_8, &|_| None).unwrap_err();
     assert_eq!(refusal.reason, Reason::CCF_CFSL_COUNT_ERROR);
     // The same for an Escape, of which such a list is no part.
     bytes[12..16].copy_from_slice(&mq::MQCMD_ESCAPE.to_be_bytes());
-    let error = crate::pcf::escape_command(&bytes).unwrap_err();
+    let error = crate::pcf::escape_command(&bytes, &in_utf_8).unwrap_err();
     assert_eq!(error.reason, Reason::CCF_CFSL_COUNT_ERROR);
     let mut bytes = bytes_of(mq::MQCMD_PING_Q_MGR, Vec::new());
     bytes[32..36].copy_from_slice(&100_000i32.to_be_bytes());
-    let refusal = request_of(&bytes, &|_| None).unwrap_err();
+    let refusal = request_of(&bytes, &in_utf_8, &|_| None).unwrap_err();
     assert_eq!(refusal.reason, Reason::CCF_PARM_COUNT_TOO_BIG);
 }
 
