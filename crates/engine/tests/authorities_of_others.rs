@@ -7,7 +7,7 @@ mod world;
 use bytes::Bytes;
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Chars, Hobj, Od, Reason, Sd};
+use posthaste_mqi::{Chars, Hobj, Name, Od, Reason, Sd};
 use world::authorising::*;
 use world::*;
 
@@ -300,5 +300,64 @@ fn no_alias_of_a_subscription_leads_where_messages_are_taken_at_their_word() {
         let put = s.put1(&mut od, &mut md, &mut pmo, Bytes::new());
         block_on(put).unwrap();
         assert_eq!(depth(queue), arrives, "{queue}");
+    }
+}
+
+/// By a context that was passed reports would be put by the authority of whoever's message it was.
+#[test]
+fn who_makes_a_dynamic_queue_has_no_more_contexts_on_it_than_on_its_model() {
+    let contexts = [
+        (MQOO_PASS_IDENTITY_CONTEXT, "PASSID"),
+        (MQOO_PASS_ALL_CONTEXT, "PASSALL"),
+        (MQOO_SET_IDENTITY_CONTEXT, "SETID"),
+        (MQOO_SET_ALL_CONTEXT, "SETALL"),
+    ];
+    let (w, users) = world(false);
+    w.run("DEFINE QMODEL(TEMPORARY)\nDEFINE QMODEL(PERMANENT) DEFTYPE(PERMDYN)");
+    users.set("colleague", &["staff"]);
+    let refused = Err(Reason::NOT_AUTHORIZED);
+    for model in ["TEMPORARY", "PERMANENT"] {
+        let plain: &[Grant] = &[
+            ("QMGR", "self", "CONNECT"),
+            ("QMGR", "self", "SETID"),
+            ("QMGR", "self", "SETALL"),
+            ("QUEUE", model, "GET"),
+            ("QUEUE", model, "DSP"),
+        ];
+        // What is made, and with which contexts it may be opened.
+        let makes = |name: &str, has: Option<&str>| {
+            let s = admit(&w, "app").unwrap();
+            let mut od = Od {
+                dynamic_q_name: Name::new(name),
+                ..object(model)
+            };
+            let handle = open_od(&s, &mut od, MQOO_INPUT_SHARED).unwrap();
+            let name = od.object_name.text().into_owned();
+            let all = MQOO_OUTPUT | MQOO_BROWSE | MQOO_INQUIRE | MQOO_SET;
+            assert_eq!(opens(&s, &name, all), Ok(()), "{model}");
+            for (option, word) in contexts {
+                let expected = if has == Some(word) { Ok(()) } else { refused };
+                for user in ["app", "colleague"] {
+                    let s = admit(&w, user).unwrap();
+                    let opened = opens(&s, &name, MQOO_OUTPUT | option);
+                    assert_eq!(opened, expected, "{model} {word} {user} {has:?}");
+                }
+            }
+            close(&s, handle, MQCO_DELETE_PURGE).unwrap();
+        };
+        grant(&w, plain);
+        makes("D.*", None);
+        for (_, word) in contexts {
+            for name in [model, "D.**", "D.1"] {
+                grant(&w, &[plain, &[("QUEUE", name, word)]].concat());
+                makes("D.1", Some(word));
+            }
+        }
+        // Where users have no records it is the group's that counts, not what one of its members has besides.
+        grant(&w, plain);
+        w.run(&format!(
+            "SET AUTHREC PROFILE({model}) OBJTYPE(QUEUE) GROUP('extra') AUTHADD(PASSID)"
+        ));
+        makes("D.*", None);
     }
 }

@@ -162,12 +162,10 @@ async fn make_dynamic(
         return Err(Reason::UNEXPECTED_ERROR);
     };
     let made = Made(qm, Some(queue.clone()));
-    if let Some(maker) = caller.maker(qm) {
-        let (name, temporary) = (definition.name(), end.is_none());
-        let grant = || {
-            let maker = maker.clone();
-            qm.catalogue.grant_maker(qm, name, temporary, maker)
-        };
+    let name = definition.name();
+    if let Some(maker) = caller.granted_as_maker(qm, model.name(), name) {
+        let queue = (name, end.is_none());
+        let grant = || qm.catalogue.grant_maker(qm, queue, maker.clone());
         let granted = qm.with_log_room(grant).await.map_err(failed)?;
         end = granted.or(end);
     }
