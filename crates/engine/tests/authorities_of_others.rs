@@ -361,3 +361,47 @@ fn who_makes_a_dynamic_queue_has_no_more_contexts_on_it_than_on_its_model() {
         makes("D.*", None);
     }
 }
+
+/// By default whoever may subscribe to its topic may alter what an administrator has defined (VARUSER(ANY)); that its messages come
+/// to him instead takes what it takes to have them where they come.
+#[test]
+fn who_moves_anothers_subscription_may_have_its_messages_where_they_come() {
+    let (w, _) = world(false);
+    w.run("DEFINE QLOCAL(ARCHIVE)\nDEFINE QLOCAL(Q)");
+    let plain: &[Grant] = &[
+        ("QMGR", "self", "CONNECT"),
+        ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+        ("QUEUE", "Q", "ALL"),
+    ];
+    let has = ["PUT", "GET", "BROWSE"].map(|word| ("QUEUE", "ARCHIVE", word));
+    grant(&w, plain);
+    let s = admit(&w, "app").unwrap();
+    let queue = open(&s, "Q", IN_OUT);
+    let shown = || {
+        let shown = w.mqsc("DISPLAY SUB(S) DEST SUBUSER VARUSER");
+        ["DEST", "SUBUSER", "VARUSER"].map(|name| shown.rows[0].2.shown(name).unwrap())
+    };
+    let defined = ["ARCHIVE", "boss", "ANY"].map(str::to_owned);
+    for users in [0, MQSO_ANY_USERID, MQSO_FIXED_USERID] {
+        let moves = || {
+            let asked = sd(MQSO_ALTER | MQSO_DURABLE | users, "S");
+            subscribes(&s, asked, queue)
+        };
+        w.run("DEFINE SUB(S) TOPICSTR('news/today/sports') DEST(ARCHIVE) SUBUSER('boss') REPLACE");
+        assert_eq!(shown(), defined);
+        for missing in has {
+            let some: Vec<_> = has.into_iter().filter(|one| *one != missing).collect();
+            grant(&w, &[plain, &some].concat());
+            assert_eq!(moves(), Err(Reason::NOT_AUTHORIZED), "{missing:?} {users}");
+            assert_eq!(shown(), defined, "{missing:?} {users}");
+        }
+        grant(&w, &[plain, &has].concat());
+        assert_eq!(moves(), Ok(()));
+        assert_eq!(shown()[..2], ["Q", "app"]);
+        // His own he may move back and forth.
+        w.run("ALTER SUB(S) DEST(ARCHIVE)");
+        grant(&w, plain);
+        assert_eq!(moves(), Ok(()));
+        w.run("DELETE SUB(S)");
+    }
+}
