@@ -113,7 +113,7 @@ fn of_subscription(
     };
     let define = change.as_ref();
     let define = define.and_then(|change| Some((change.given, change.define?)));
-    let mut topics = qm.topics_subscribed_to(name, define);
+    let mut topics = qm.branches_subscribed_to(name, define);
     if topics.is_empty() {
         topics.push(String::new());
     }

@@ -493,6 +493,79 @@ fn a_subscription_is_checked_for_the_topic_string_that_it_gets() {
     }
 }
 
+/// A wildcard is no level that a topic object could be about, though one may have its characters: what counts is what is above it.
+#[test]
+fn a_subscription_with_wildcards_is_checked_above_the_first() {
+    let (w, _) = world(false);
+    w.run(
+        "DEFINE QLOCAL(Q)\nDEFINE TOPIC(A) TOPICSTR('a')\nDEFINE TOPIC(STAR) TOPICSTR('*')
+         DEFINE TOPIC(HASH) TOPICSTR('a/#')\nDEFINE TOPIC(PLUS) TOPICSTR('a/+/c')
+         DEFINE TOPIC(PART) TOPICSTR('a/b*')
+         DEFINE SUB(LIKED) TOPICSTR('a/#') DEST(Q)\nDEFINE SUB(CHARS) TOPICSTR('*') WSCHEMA(CHAR) DEST(Q)",
+    );
+    let own: &[Grant] = &[OWN, ("QMGR", "self", "DSP"), ("QUEUE", "Q", "ALL")];
+    let named = ["STAR", "HASH", "PLUS", "PART"].map(|topic| ("TOPIC", topic, "SUB"));
+    // The topic string, its scheme, and on which topic object `sub` is enough; none: on the root's.
+    let cases = [
+        ("*", "CHAR", None),
+        ("a/#", "TOPIC", Some("A")),
+        ("a/+/c", "TOPIC", Some("A")),
+        ("a/b*", "CHAR", Some("A")),
+        ("*", "TOPIC", Some("STAR")),
+        ("a/#", "CHAR", Some("HASH")),
+    ];
+    for (topic, scheme, enough) in cases {
+        let chars = if scheme == "CHAR" {
+            MQSO_WILDCARD_CHAR
+        } else {
+            0
+        };
+        let text = format!("DEFINE SUB(S) TOPICSTR('{topic}') WSCHEMA({scheme}) DEST(Q)");
+        let tries = |may: bool, grants: &[Grant]| {
+            grant(&w, &[own, grants].concat());
+            let reply = command(&w, "app", &text);
+            assert_eq!(reply.ok, may, "{topic} {scheme} {grants:?}");
+            let s = admit(&w, "app").unwrap();
+            let asked = Sd {
+                object_string: topic.to_owned(),
+                ..sd(MQSO_CREATE | MQSO_MANAGED | chars, "")
+            };
+            let made = subscribes(&s, asked, Hobj::NONE);
+            assert_eq!(made.is_ok(), may, "MQSUB: {topic} {scheme} {grants:?}");
+            if may {
+                w.run("DELETE SUB(S)");
+            }
+        };
+        let is_enough = |one: &Grant| Some(one.1) == enough;
+        tries(
+            false,
+            &named
+                .into_iter()
+                .filter(|one| !is_enough(one))
+                .collect::<Vec<_>>(),
+        );
+        tries(
+            true,
+            &[("TOPIC", enough.unwrap_or("SYSTEM.BASE.TOPIC"), "SUB")],
+        );
+    }
+    grant(&w, &[own, &named].concat());
+    for text in [
+        "DEFINE SUB(S) LIKE(LIKED) SUBUSER('app')",
+        "DEFINE SUB(S) LIKE(CHARS) SUBUSER('app')",
+        "DEFINE SUB(S) LIKE(LIKED) WSCHEMA(TOPIC) SUBUSER('app')",
+        "ALTER SUB(LIKED) USERDATA('x')",
+        "ALTER SUB(CHARS) USERDATA('x')",
+        "DELETE SUB(CHARS)",
+    ] {
+        assert_eq!(
+            command(&w, "app", text).reason,
+            Reason::NOT_AUTHORIZED,
+            "{text}"
+        );
+    }
+}
+
 /// The files of the recovery log.
 fn log_bytes(folder: &Path) -> Vec<u8> {
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().collect();
