@@ -8,8 +8,8 @@ use std::path::Path;
 
 use bytes::Bytes;
 use posthaste_admin::{Admin, CommandServer};
-use posthaste_command::pcf;
-use posthaste_engine::{EndMode, Session};
+use posthaste_command::{Attrs, ObjectKind, pcf};
+use posthaste_engine::{EndMode, NewDefinition, Session};
 use posthaste_env::{Thread, block_on, spawn};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Hobj, Md, Name, Od, PointerSize, Reason, Rfh2, Sd};
@@ -322,6 +322,52 @@ fn no_delayed_message_lands_where_its_putter_may_not_put() {
     });
     assert_eq!(w.depth("DEAD"), 3);
     end(w, thread);
+}
+
+/// Where an administrator has deleted one of these, whoever made another by its name would be given what others send there.
+#[test]
+fn no_application_makes_a_queue_whose_messages_are_taken_at_their_word() {
+    let w = watched();
+    w.run("DEFINE QMODEL(TEMPORARY)\nDEFINE QMODEL(PERMANENT) DEFTYPE(PERMDYN)");
+    let s = admit(&w, "boss").unwrap();
+    for queue in [STAGING, COMMANDS, "SYSTEM.RETAINED.PUB.QUEUE"] {
+        // The queue manager has the last one open, so that it stays.
+        w.mqsc(&format!("DELETE QLOCAL({queue})"));
+        for model in ["TEMPORARY", "PERMANENT"] {
+            let mut od = Od {
+                dynamic_q_name: Name::new(queue),
+                ..object(model)
+            };
+            let made = open_od(&s, &mut od, MQOO_INPUT_SHARED);
+            assert_eq!(made, Err(Reason::DYNAMIC_Q_NAME_ERROR), "{queue} {model}");
+        }
+    }
+    // One that is there from before is not used either.
+    let to = open(&s, "Q", MQOO_OUTPUT);
+    let puts = || {
+        let (mut md, data) = delayed(60_000);
+        block_on(s.put_delayed(to, &mut md, &mut pmo(0), data)).map(drop)
+    };
+    assert_eq!(puts(), Err(Reason::UNKNOWN_OBJECT_NAME));
+    for (kind, expected) in [
+        (MQQDT_TEMPORARY_DYNAMIC, Err(Reason::UNKNOWN_OBJECT_NAME)),
+        (MQQDT_PERMANENT_DYNAMIC, Err(Reason::UNKNOWN_OBJECT_NAME)),
+        (MQQDT_PREDEFINED, Ok(())),
+    ] {
+        let mut attrs = Attrs::default();
+        attrs.set_int(MQIA_DEFINITION_TYPE, kind);
+        let defined = block_on(w.qm().define(&NewDefinition {
+            kind: ObjectKind::QLocal,
+            name: STAGING,
+            replace: false,
+            like: None,
+            attrs: &attrs,
+            maker: "",
+        }));
+        assert_eq!(defined, Ok(()));
+        assert_eq!(puts(), expected, "{kind}");
+        w.mqsc(&format!("DELETE QLOCAL({STAGING})"));
+    }
 }
 
 /// The header of a delayed message, which says where it goes and as whose, is believed only of the queue manager's own messages.

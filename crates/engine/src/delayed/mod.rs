@@ -8,8 +8,10 @@
 //! * A message is believed what its header says if the queue manager has put it on the staging queue, which no application can write
 //!   into it (`origin.rs`). Of what an earlier release has put nobody knows: it goes where it says, but not to a queue whose messages
 //!   are taken at their word, and no report is made on it. Anything else stays where it is (AMQ2215W, 2035).
-//! * Where it lands may have changed since it was put, by aliases and queue manager aliases: then whoever has put it is asked about anew,
-//!   and it does not get to a queue whose messages are taken at their word.
+//! * Where it lands may have changed since it was put, by aliases, queue manager aliases and queues that were made anew: then whoever has
+//!   put it is asked about anew, and it does not get to a queue whose messages are taken at their word. A queue is known again by its
+//!   number, for it keeps that as long as it is there, and no other gets it.
+//! * Nothing waits on a staging queue that an application has made: it would be its maker's.
 //! * While nothing is delayed there is no connection for it, and nobody looks.
 
 pub(crate) mod header;
@@ -51,6 +53,9 @@ impl Inner {
     /// The staging queue, if it is there.
     pub(crate) fn delay_queue(&self) -> Option<Arc<Queue>> {
         let queue = self.catalogue.local_queue(DELAY_QUEUE)?;
+        if queue.attributes().dynamic() {
+            return None;
+        }
         // One that has just been defined knows of nobody to tell.
         queue.lock().tell_delays(&self.delays);
         Some(queue)
