@@ -324,6 +324,48 @@ fn no_delayed_message_lands_where_its_putter_may_not_put() {
     end(w, thread);
 }
 
+/// That a queue has the name of the one on which it would have landed says nothing of who may put there.
+#[test]
+fn no_delayed_message_lands_on_a_queue_that_was_made_anew_without_being_asked_about() {
+    let mut w = watched();
+    grant(&w, &[OWN, ("QUEUE", "Q", "PUT"), ("QUEUE", "KEPT", "PUT")]);
+    w.run("CLEAR QLOCAL(Q)\nDEFINE QLOCAL(KEPT)");
+    let remakes = "DELETE QLOCAL(Q)\nDEFINE QLOCAL(Q)\nDEFINE QLOCAL(KEPT) REPLACE";
+    for (grants, expected) in [
+        (&[OWN][..], [0, 2, 2]),
+        (&[OWN, ("QUEUE", "Q", "PUT")], [2, 2, 0]),
+    ] {
+        for restarts in [false, true] {
+            grant(&w, &[OWN, ("QUEUE", "Q", "PUT"), ("QUEUE", "KEPT", "PUT")]);
+            let s = admit(&w, "app").unwrap();
+            for queue in ["Q", "KEPT"] {
+                let to = open(&s, queue, MQOO_OUTPUT);
+                puts_delayed(&s, to);
+                close(&s, to, MQCO_NONE).unwrap();
+            }
+            drop(s);
+            if restarts {
+                w.crash();
+            }
+            w.run(remakes);
+            grant(&w, grants);
+            if restarts {
+                w.restart();
+            }
+            let thread = delivery(&w);
+            until("both are somewhere", || {
+                w.depth(STAGING) == 0 && is_settled(&w)
+            });
+            w.end(EndMode::Immediate);
+            thread.join().unwrap();
+            w.start();
+            let found = ["Q", "KEPT", "DEAD"].map(|queue| w.depth(queue));
+            assert_eq!(found, expected.map(|all| all / 2), "{restarts} {grants:?}");
+            w.run("CLEAR QLOCAL(Q)\nCLEAR QLOCAL(KEPT)\nCLEAR QLOCAL(DEAD)");
+        }
+    }
+}
+
 /// Where an administrator has deleted one of these, whoever made another by its name would be given what others send there.
 #[test]
 fn no_application_makes_a_queue_whose_messages_are_taken_at_their_word() {
@@ -702,11 +744,11 @@ fn reports_on_what_an_earlier_release_has_put_need_no_administrator() {
 fn header_as_before(header: &[u8]) -> Vec<u8> {
     let mut old = header.to_vec();
     let word = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().unwrap()) as usize;
-    let (length, user) = (word(8), word(196));
+    let (length, user) = (word(8), word(156));
     old.drain(length - user..length);
-    old.drain(144..200);
+    old.drain(144..160);
     old[4..8].copy_from_slice(&2u32.to_le_bytes());
-    old[8..12].copy_from_slice(&((length - user - 56) as u32).to_le_bytes());
+    old[8..12].copy_from_slice(&((length - user - 16) as u32).to_le_bytes());
     old
 }
 

@@ -41,7 +41,7 @@ use crate::session::Session;
 use crate::signal::either;
 use crate::verbs::put_delayed::landing;
 use crate::verbs::{Done, send};
-use header::{Header, Place};
+use header::{Header, Landing, Place};
 use known::LONGEST_WAIT;
 
 /// Microseconds until what could not be put is tried again.
@@ -425,9 +425,9 @@ fn may_land(qm: &Inner, header: &Header, resolved: &Resolved) -> Result<(), Reas
     let lands = landing(&resolved.target);
     let is_unchanged = match &resolved.target {
         Target::Topic(_) => true,
-        // It may be one of these by now.
+        // It may be transmitted from by now. The command queue was what it is when it was put.
         Target::Queue { queue, .. } if speaks_for_itself(queue) => false,
-        _ => !header.earlier && lands == header.landing,
+        _ => !header.earlier && lands != Landing::Unknown && lands == header.landing,
     };
     if is_unchanged {
         return Ok(());
