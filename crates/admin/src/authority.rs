@@ -66,6 +66,21 @@ impl SubscriptionChange<'_> {
         }
     }
 
+    /// Whether messages get an identity context that the subscription says: by what is given, or by what a new one is like.
+    fn sets_identity(&self, like: Option<&Attrs>) -> bool {
+        let selectors = [MQBACF_ACCOUNTING_TOKEN, MQCACF_APPL_IDENTITY_DATA];
+        selectors.iter().any(|selector| {
+            let given = self.given.get(*selector);
+            match self.define {
+                Some(_) => {
+                    let value = given.or_else(|| like?.get(*selector));
+                    value.is_some_and(|value| !is_nothing(value))
+                }
+                None => given.is_some(),
+            }
+        })
+    }
+
     /// Whether messages may go elsewhere, or come from somebody else, than before.
     fn redirects(&self) -> bool {
         let given = |selector: &i32| self.given.get(*selector).is_some();
@@ -75,6 +90,14 @@ impl SubscriptionChange<'_> {
             MQCACF_SUB_USER_ID,
         ];
         self.define.is_some() || selectors.iter().any(given)
+    }
+}
+
+/// Whether a value is as none.
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Bytes(bytes) => bytes.iter().all(|byte| *byte == 0),
+        value => value.is_blank(),
     }
 }
 
@@ -91,7 +114,8 @@ fn to_put_on(qm: &QueueManager, queue: String) -> Vec<Needed> {
     }
 }
 
-/// What a command about a subscription needs: to subscribe to its topic; to put to its queue; to be another user, if messages are
+/// What a command about a subscription needs: to subscribe to its topic; to put to its queue, and to set identity contexts there if it says
+/// one, as MQSO_SET_IDENTITY_CONTEXT does; to be another user, if messages are
 /// to come from one whom the subscription names (the command server, for one, believes them) and who is not the issuer; and, where the queue is another
 /// queue manager's, to change this one, for its transmission queues are not looked at before messages are put.
 fn of_subscription(
@@ -126,6 +150,11 @@ fn of_subscription(
     if !queue.is_empty() {
         needed.extend(to_put_on(qm, queue));
     }
+        if change.sets_identity(known.as_ref()) {
+            let set: Authorities = Authority::SetIdentity.into();
+            needed.push(Needed::Object(ObjectType::Queue, queue.clone(), set));
+            needed.push(Needed::Manager(set));
+        }
     let manager = text(MQCACF_DESTINATION_Q_MGR);
     if !manager.is_empty() && manager != qm.name() {
         needed.push(Needed::Manager(Authority::Change.into()));

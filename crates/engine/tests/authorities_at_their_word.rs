@@ -654,6 +654,49 @@ fn a_subscription_with_wildcards_is_checked_above_the_first() {
     }
 }
 
+/// As MQSO_SET_IDENTITY_CONTEXT does (manual: "MQSO_SET_IDENTITY_CONTEXT").
+#[test]
+fn who_defines_the_identity_context_of_publications_may_set_it_on_their_queue() {
+    let (w, _) = world(false);
+    w.run(
+        "DEFINE QLOCAL(Q)\nDEFINE SUB(LIKED) TOPICSTR('t') DEST(Q) PUBAPPID('forged')
+         DEFINE SUB(S) TOPICSTR('t') DEST(Q) SUBUSER('app')",
+    );
+    let own: &[Grant] = &[
+        OWN,
+        ("QMGR", "self", "DSP"),
+        ("QUEUE", "Q", "PUT"),
+        ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+    ];
+    let sets = [("QUEUE", "Q", "SETID"), ("QMGR", "self", "SETID")];
+    let token = "160102030405060708090A0B0C0D0E0F10111213141516171819";
+    for text in [
+        "DEFINE SUB(NEW) TOPICSTR('t') DEST(Q) PUBAPPID('forged')".to_owned(),
+        format!("DEFINE SUB(NEW) TOPICSTR('t') DEST(Q) PUBACCT({token})"),
+        "DEFINE SUB(NEW) LIKE(LIKED) SUBUSER('app')".to_owned(),
+        "ALTER SUB(S) PUBAPPID('forged')".to_owned(),
+        format!("ALTER SUB(S) PUBACCT({token})"),
+    ] {
+        for missing in sets {
+            let some: Vec<_> = sets.into_iter().filter(|one| *one != missing).collect();
+            grant(&w, &[own, &some].concat());
+            let reply = command(&w, "app", &text);
+            assert_eq!(reply.reason, Reason::NOT_AUTHORIZED, "{text} {missing:?}");
+        }
+        grant(&w, &[own, &sets].concat());
+        assert!(command(&w, "app", &text).ok, "{text}");
+        w.mqsc("DELETE SUB(NEW)");
+    }
+    // What sets none needs none.
+    grant(&w, own);
+    for text in [
+        "ALTER SUB(S) USERDATA('x')",
+        "DEFINE SUB(NEW) TOPICSTR('t') DEST(Q) PUBAPPID(' ') PUBPRTY(3)",
+    ] {
+        assert!(command(&w, "app", text).ok, "{text}");
+    }
+}
+
 /// The files of the recovery log.
 fn log_bytes(folder: &Path) -> Vec<u8> {
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().collect();
