@@ -130,9 +130,11 @@ fn of_subscription(
         let stated = change.as_ref();
         let stated = stated.map_or("", |change| change.given.text(selector));
         let known = known.as_ref().map_or("", |attrs| attrs.text(selector));
-        match stated.trim().is_empty() {
-            true => known.trim().to_owned(),
-            false => stated.trim().to_owned(),
+        // Names may begin and end with other spaces.
+        let (stated, known) = (stated.trim_matches(' '), known.trim_matches(' '));
+        match stated.is_empty() {
+            true => known.to_owned(),
+            false => stated.to_owned(),
         }
     };
     let define = change.as_ref();
@@ -148,13 +150,13 @@ fn of_subscription(
     };
     let queue = text(MQCACF_DESTINATION);
     if !queue.is_empty() {
-        needed.extend(to_put_on(qm, queue));
-    }
         if change.sets_identity(known.as_ref()) {
             let set: Authorities = Authority::SetIdentity.into();
             needed.push(Needed::Object(ObjectType::Queue, queue.clone(), set));
             needed.push(Needed::Manager(set));
         }
+        needed.extend(to_put_on(qm, queue));
+    }
     let manager = text(MQCACF_DESTINATION_Q_MGR);
     if !manager.is_empty() && manager != qm.name() {
         needed.push(Needed::Manager(Authority::Change.into()));
@@ -245,7 +247,9 @@ fn refused(refusal: &Refusal) -> Reply {
 /// Why an issuer may not have a command carried out.
 pub(crate) fn forbidden(qm: &QueueManager, issuer: &Issuer, command: &Command) -> Option<Reply> {
     let everybody = Needed::Manager(COMMANDS);
-    let own = issuer.application().map_or("", |who| who.user.trim());
+    let own = issuer
+        .application()
+        .map_or("", |who| who.user.trim_matches(' '));
     let mut needed = std::iter::once(everybody).chain(needed(qm, own, command));
     needed.find_map(|needed| {
         let demanded = qm.demand(issuer, needed.as_need());
@@ -282,7 +286,7 @@ pub(crate) fn hidden(
         DisplayWhat::LsStatus => vec![ObjectKind::Listener],
         DisplayWhat::SvStatus => vec![ObjectKind::Service],
         DisplayWhat::TpStatus => {
-            let demanded = qm.demand(issuer, Need::Topic(name.trim(), DISPLAY));
+            let demanded = qm.demand(issuer, Need::Topic(name.trim_matches(' '), DISPLAY));
             return demanded.err().map(|refusal| refused(&refusal));
         }
         DisplayWhat::QMStatus | DisplayWhat::Conn | DisplayWhat::SbStatus | DisplayWhat::PubSub => {
@@ -330,7 +334,7 @@ pub(crate) fn visible(
         let name = row.cells().first().map(|cell| cell.shown());
         let name = name.unwrap_or_default();
         let need = match what {
-            DisplayWhat::TpStatus => Need::Topic(name.trim(), DISPLAY),
+            DisplayWhat::TpStatus => Need::Topic(name.trim_matches(' '), DISPLAY),
             // DISPLAY CHANNEL shows those of clients too, which are of another type.
             DisplayWhat::Object(_) if row.shown("CHLTYPE").as_deref() == Some("CLNTCONN") => {
                 Need::Object(ObjectType::ClntConn, &name, DISPLAY)

@@ -405,3 +405,33 @@ fn who_moves_anothers_subscription_may_have_its_messages_where_they_come() {
         w.run("DELETE SUB(S)");
     }
 }
+
+/// Whom a token or a directory calls so may have any name.
+#[test]
+fn nobody_is_taken_for_who_is_called_so_but_for_a_space_beyond_ascii() {
+    let (w, users) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    grant(
+        &w,
+        &[
+            ("QMGR", "self", "CONNECT"),
+            ("QMGR", "self", "DSP"),
+            ("QUEUE", "Q", "PUT"),
+            ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+        ],
+    );
+    let defines = |issuer: &str, user: &str| {
+        let text = format!("DEFINE SUB(S) TOPICSTR('t') DEST(Q) SUBUSER('{user}') REPLACE");
+        let reason = command(&w, issuer, &text).reason;
+        w.mqsc("DELETE SUB(S)");
+        reason
+    };
+    assert_eq!(defines("app", "app"), Reason::NONE);
+    assert_eq!(defines("app", "app  "), Reason::NONE);
+    for other in ["boss\u{a0}", "\u{2003}boss"] {
+        users.set(other, &["staff"]);
+        assert_eq!(defines(other, other), Reason::NONE, "{other:?}");
+        assert_eq!(defines(other, "boss"), Reason::NOT_AUTHORIZED, "{other:?}");
+    }
+    assert_eq!(defines("app", "app\u{a0}"), Reason::NOT_AUTHORIZED);
+}
