@@ -5,9 +5,10 @@
 mod world;
 
 use bytes::Bytes;
+use posthaste_engine::{AuditKind, BranchError, End, Outcome, Session, Start, Vote};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Chars, Hobj, Name, Od, Reason, Sd};
+use posthaste_mqi::{Chars, Hobj, Name, Od, Reason, Sd, Xid};
 use world::authorising::*;
 use world::*;
 
@@ -434,4 +435,67 @@ fn nobody_is_taken_for_who_is_called_so_but_for_a_space_beyond_ascii() {
         assert_eq!(defines(other, "boss"), Reason::NOT_AUTHORIZED, "{other:?}");
     }
     assert_eq!(defines("app", "app\u{a0}"), Reason::NOT_AUTHORIZED);
+}
+
+/// What is not prepared is its user's: that there is such a branch is all that others learn.
+#[test]
+fn nobody_works_on_or_ends_anothers_branch_before_it_is_prepared() {
+    let (w, _) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    grant(&w, &[("QMGR", "self", "CONNECT"), ("QUEUE", "Q", "ALL")]);
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('others') AUTHADD(CONNECT)");
+    let xid = Xid::new(1, b"g", b"b").unwrap();
+    let start = |s: &Session, how: Start| block_on(s.start_branch(&xid, how));
+    let end = |s: &Session, how: End| block_on(s.end_branch(&xid, how));
+    let app = admit(&w, "app").unwrap();
+    let again = admit(&w, "app").unwrap();
+    let others = ["other", "boss"].map(|user| admit(&w, user).unwrap());
+    let h = open(&app, "Q", MQOO_OUTPUT);
+    start(&app, Start::New).unwrap();
+    put(&app, h, PERSISTENT, MQPMO_SYNCPOINT, b"x");
+    let refused = BranchError::Anothers;
+    let nothing_of = |how: &str| {
+        for other in &others {
+            assert_eq!(start(other, Start::Join), Err(refused), "{how}");
+            assert_eq!(start(other, Start::Resume), Err(refused), "{how}");
+            assert_eq!(start(other, Start::New), Err(BranchError::Duplicate));
+            assert_eq!(end(other, End::Success), Err(refused), "{how}");
+            assert_eq!(end(other, End::Fail), Err(refused), "{how}");
+            assert_eq!(block_on(other.commit_one_phase(&xid)), Err(refused));
+            assert_eq!(block_on(other.roll_back(&xid)), Err(refused), "{how}");
+            assert_eq!(block_on(other.prepare_branch(&xid)), Err(refused));
+            let resolved = block_on(other.resolve(&xid, Outcome::Committed));
+            assert_eq!(resolved, Err(refused), "{how}");
+            assert_eq!(block_on(other.forget(&xid)), Err(refused), "{how}");
+        }
+    };
+    nothing_of("worked on");
+    end(&app, End::Suspend { migrate: true }).unwrap();
+    nothing_of("suspended");
+    start(&again, Start::Resume).unwrap();
+    end(&again, End::Success).unwrap();
+    nothing_of("idle");
+    start(&app, Start::Join).unwrap();
+    end(&app, End::Success).unwrap();
+    let audited = w.audited();
+    let audited = audited
+        .iter()
+        .filter(|event| event.kind == AuditKind::BranchDecided);
+    let audited: Vec<_> = audited.collect();
+    // Nine by each of the two, three times.
+    assert_eq!(audited.len(), 54);
+    for event in audited {
+        assert_eq!(event.reason, Reason::NOT_AUTHORIZED);
+        assert_eq!((&*event.owner, &*event.object), ("app", &*xid.to_string()));
+        assert_ne!(event.who.user, "app");
+    }
+    // Nor once he has gone.
+    for s in [app, again] {
+        block_on(s.disconnect()).unwrap();
+    }
+    nothing_of("left");
+    let app = admit(&w, "app").unwrap();
+    assert_eq!(block_on(app.prepare_branch(&xid)), Ok(Vote::Prepared));
+    let committed = block_on(others[0].resolve(&xid, Outcome::Committed));
+    assert_eq!((committed, w.depth("Q")), (Ok(()), 1));
 }
