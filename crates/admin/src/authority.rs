@@ -66,6 +66,21 @@ impl SubscriptionChange<'_> {
         }
     }
 
+    /// Whether messages get an identity context that the subscription says: by what is given, or by what a new one is like.
+    fn sets_identity(&self, like: Option<&Attrs>) -> bool {
+        let selectors = [MQBACF_ACCOUNTING_TOKEN, MQCACF_APPL_IDENTITY_DATA];
+        selectors.iter().any(|selector| {
+            let given = self.given.get(*selector);
+            match self.define {
+                Some(_) => {
+                    let value = given.or_else(|| like?.get(*selector));
+                    value.is_some_and(|value| !is_nothing(value))
+                }
+                None => given.is_some(),
+            }
+        })
+    }
+
     /// Whether messages may go elsewhere, or come from somebody else, than before.
     fn redirects(&self) -> bool {
         let given = |selector: &i32| self.given.get(*selector).is_some();
@@ -75,6 +90,14 @@ impl SubscriptionChange<'_> {
             MQCACF_SUB_USER_ID,
         ];
         self.define.is_some() || selectors.iter().any(given)
+    }
+}
+
+/// Whether a value is as none.
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Bytes(bytes) => bytes.iter().all(|byte| *byte == 0),
+        value => value.is_blank(),
     }
 }
 
@@ -91,7 +114,8 @@ fn to_put_on(qm: &QueueManager, queue: String) -> Vec<Needed> {
     }
 }
 
-/// What a command about a subscription needs: to subscribe to its topic; to put to its queue; to be another user, if messages are
+/// What a command about a subscription needs: to subscribe to its topic; to put to its queue, and to set identity contexts there if it says
+/// one, as MQSO_SET_IDENTITY_CONTEXT does; to be another user, if messages are
 /// to come from one whom the subscription names (the command server, for one, believes them) and who is not the issuer; and, where the queue is another
 /// queue manager's, to change this one, for its transmission queues are not looked at before messages are put.
 fn of_subscription(
@@ -106,14 +130,16 @@ fn of_subscription(
         let stated = change.as_ref();
         let stated = stated.map_or("", |change| change.given.text(selector));
         let known = known.as_ref().map_or("", |attrs| attrs.text(selector));
-        match stated.trim().is_empty() {
-            true => known.trim().to_owned(),
-            false => stated.trim().to_owned(),
+        // Names may begin and end with other spaces.
+        let (stated, known) = (stated.trim_matches(' '), known.trim_matches(' '));
+        match stated.is_empty() {
+            true => known.to_owned(),
+            false => stated.to_owned(),
         }
     };
     let define = change.as_ref();
     let define = define.and_then(|change| Some((change.given, change.define?)));
-    let mut topics = qm.topics_subscribed_to(name, define);
+    let mut topics = qm.branches_subscribed_to(name, define);
     if topics.is_empty() {
         topics.push(String::new());
     }
@@ -124,6 +150,11 @@ fn of_subscription(
     };
     let queue = text(MQCACF_DESTINATION);
     if !queue.is_empty() {
+        if change.sets_identity(known.as_ref()) {
+            let set: Authorities = Authority::SetIdentity.into();
+            needed.push(Needed::Object(ObjectType::Queue, queue.clone(), set));
+            needed.push(Needed::Manager(set));
+        }
         needed.extend(to_put_on(qm, queue));
     }
     let manager = text(MQCACF_DESTINATION_Q_MGR);
@@ -216,7 +247,9 @@ fn refused(refusal: &Refusal) -> Reply {
 /// Why an issuer may not have a command carried out.
 pub(crate) fn forbidden(qm: &QueueManager, issuer: &Issuer, command: &Command) -> Option<Reply> {
     let everybody = Needed::Manager(COMMANDS);
-    let own = issuer.application().map_or("", |who| who.user.trim());
+    let own = issuer
+        .application()
+        .map_or("", |who| who.user.trim_matches(' '));
     let mut needed = std::iter::once(everybody).chain(needed(qm, own, command));
     needed.find_map(|needed| {
         let demanded = qm.demand(issuer, needed.as_need());
@@ -253,7 +286,7 @@ pub(crate) fn hidden(
         DisplayWhat::LsStatus => vec![ObjectKind::Listener],
         DisplayWhat::SvStatus => vec![ObjectKind::Service],
         DisplayWhat::TpStatus => {
-            let demanded = qm.demand(issuer, Need::Topic(name.trim(), DISPLAY));
+            let demanded = qm.demand(issuer, Need::Topic(name.trim_matches(' '), DISPLAY));
             return demanded.err().map(|refusal| refused(&refusal));
         }
         DisplayWhat::QMStatus | DisplayWhat::Conn | DisplayWhat::SbStatus | DisplayWhat::PubSub => {
@@ -301,7 +334,7 @@ pub(crate) fn visible(
         let name = row.cells().first().map(|cell| cell.shown());
         let name = name.unwrap_or_default();
         let need = match what {
-            DisplayWhat::TpStatus => Need::Topic(name.trim(), DISPLAY),
+            DisplayWhat::TpStatus => Need::Topic(name.trim_matches(' '), DISPLAY),
             // DISPLAY CHANNEL shows those of clients too, which are of another type.
             DisplayWhat::Object(_) if row.shown("CHLTYPE").as_deref() == Some("CLNTCONN") => {
                 Need::Object(ObjectType::ClntConn, &name, DISPLAY)

@@ -33,7 +33,7 @@ impl From<Reason> for Refused {
 impl From<BranchError> for Refused {
     fn from(error: BranchError) -> Refused {
         Refused(match error {
-            BranchError::Unknown => XAER_NOTA,
+            BranchError::Unknown | BranchError::Anothers => XAER_NOTA,
             BranchError::Duplicate => XAER_DUPID,
             BranchError::Protocol => XAER_PROTO,
             BranchError::Invalid => XAER_INVAL,

@@ -76,7 +76,7 @@ impl AddressPattern {
     /// # Errors
     /// What is wrong with it.
     pub fn parse(text: &str) -> Result<AddressPattern, BadAddress> {
-        let text = text.trim();
+        let text = text.trim_matches(' ');
         let of_v4 = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '*');
         match text {
             "" => Err(BadAddress::Empty),

@@ -1,7 +1,7 @@
 //! Distinguished names of certificates, and the patterns of them that SSLPEER has.
 //!
-//! Rules of the patterns, from the public manual: attributes are separated by commas or semicolons, around which spaces
-//! mean nothing; a value may stand in quotation marks; letters match in either case (of ASCII only: other alphabets have letters that a change of
+//! Rules of the patterns, from the public manual: attributes are separated by commas or semicolons, around which blanks
+//! (of ASCII) mean nothing; a value may stand in quotation marks; letters match in either case (of ASCII only: other alphabets have letters that a change of
 //! case makes those of ASCII, such as the sign of kelvin, and the manual says nothing of them); an asterisk at the beginning or end
 //! of a value stands for any characters, and with a backslash for itself; every attribute of the pattern must be in
 //! the name, and what else is in the name does not matter; several OU (or DC) are those that the name has first, in its
@@ -180,7 +180,7 @@ impl ValuePattern {
     }
 
     fn matches(&self, value: &str) -> bool {
-        let value = value.trim().to_ascii_lowercase();
+        let value = without_blanks(value).to_ascii_lowercase();
         match (self.open_start, self.open_end) {
             (false, false) => value == self.text,
             (true, false) => value.ends_with(&self.text),
@@ -294,6 +294,11 @@ fn attribute(part: &str) -> Result<(&'static str, &str), BadPattern> {
     }
 }
 
+/// Without the blanks around it. Other spaces are part of a name: who may choose his own could look like somebody by them.
+fn without_blanks(text: &str) -> &str {
+    text.trim_matches(' ')
+}
+
 /// The parts between separators that do not stand in quotation marks.
 fn split(text: &str) -> Result<Vec<&str>, BadPattern> {
     let mut parts = Vec::new();
@@ -302,7 +307,7 @@ fn split(text: &str) -> Result<Vec<&str>, BadPattern> {
         match byte {
             b'"' => quoted = !quoted,
             b',' | b';' if !quoted => {
-                parts.push(text.get(begin..at).unwrap_or_default().trim());
+                parts.push(without_blanks(text.get(begin..at).unwrap_or_default()));
                 begin = at + 1;
             }
             _ => {}
@@ -311,7 +316,7 @@ fn split(text: &str) -> Result<Vec<&str>, BadPattern> {
     if quoted {
         return Err(BadPattern::OpenQuote);
     }
-    let last = text.get(begin..).unwrap_or_default().trim();
+    let last = without_blanks(text.get(begin..).unwrap_or_default());
     // One separator too many at the end is no part.
     if !last.is_empty() {
         parts.push(last);
@@ -320,7 +325,7 @@ fn split(text: &str) -> Result<Vec<&str>, BadPattern> {
 }
 
 fn unquoted(value: &str) -> Result<&str, BadPattern> {
-    let value = value.trim();
+    let value = without_blanks(value);
     let Some(rest) = value.strip_prefix('"') else {
         return Ok(value);
     };
@@ -392,6 +397,29 @@ mod tests {
         }
         assert!(!matches("CN=bank", &name(&[("CN", "ban\u{212a}")])));
         assert!(!matches("CN=*bank*", &name(&[("CN", "a ban\u{212a} b")])));
+    }
+
+    /// Certificates may be had with names that look like others.
+    #[test]
+    fn no_space_beyond_ascii_is_a_blank() {
+        let bank = name(&[("CN", "bank")]);
+        assert!(matches(
+            "CN= bank , O= IBM",
+            &name(&[("CN", " bank "), ("O", "IBM")])
+        ));
+        for space in ['\u{a0}', '\u{2003}', '\u{3000}', '\u{85}', '\t', '\n'] {
+            for other in [format!("bank{space}"), format!("{space}bank")] {
+                let of_other = name(&[("CN", &other)]);
+                for pattern in ["CN=bank", "CN=\"bank\""] {
+                    assert!(!matches(pattern, &of_other), "{other:?}");
+                }
+                for pattern in [format!("CN={other}"), format!("CN=\"{other}\"")] {
+                    assert!(!matches(&pattern, &bank), "{other:?}");
+                    assert!(matches(&pattern, &of_other), "{other:?}");
+                }
+            }
+            assert!(PeerPattern::parse(&format!("{space}CN=bank")).is_err());
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@
 //!   reply of the command server, no delayed message whose way has changed since it was put. It is the queue on which the message
 //!   lands that counts, at the moment at which it does, by whatever names it was found.
 //! * Who puts there himself needs what `verbs/authorise.rs` says: of the queue itself too where he opens it by an alias.
+//! * Those that are so by their names are not made by applications, but by whoever may define them.
 //! * The queue manager's own puts (what is delayed and retained) do not resolve a name.
 
 use std::sync::Arc;
@@ -29,6 +30,11 @@ use crate::queue::Queue;
 /// Whether messages on a queue are taken at their word.
 pub(crate) fn is_taken_at_its_word(queue: &Queue) -> bool {
     speaks_for_itself(queue) || queue.name.text() == COMMAND_QUEUE
+}
+
+/// Whether that is so of whatever queue has this name: no application gives it to a queue of its own, which it could read.
+pub(crate) fn is_so_by_name(queue: &str) -> bool {
+    is_own_store(queue) || queue == COMMAND_QUEUE
 }
 
 /// Whether what is put there says by itself where it goes and in whose name: on a transmission queue, or a queue of the queue manager's

@@ -65,8 +65,8 @@ pub(crate) enum Caller {
     },
 }
 
-/// Authorities that nobody has for naming another user.
-const OWN: Authorities = Authorities::of(&[
+/// Authorities over whose a message is: nobody has them for naming another user, nor for having made a dynamic queue.
+const CONTEXTS: Authorities = Authorities::of(&[
     Authority::PassIdentity,
     Authority::PassAll,
     Authority::SetIdentity,
@@ -180,8 +180,8 @@ impl Caller {
     /// The operator is told of what is missing.
     pub(crate) fn demand(&self, qm: &Inner, need: Need<'_>) -> Result<Authorised, Refusal> {
         if let Caller::Alternate { named, own } = self {
-            own.demand(qm, need.only(OWN))?;
-            return named.demand(qm, need.only(!OWN));
+            own.demand(qm, need.only(CONTEXTS))?;
+            return named.demand(qm, need.only(!CONTEXTS));
         }
         let decided = self.decide(qm, need);
         decided.inspect_err(|refusal| {
@@ -197,8 +197,8 @@ impl Caller {
             Caller::Checked(identity, _) => Some(identity),
             Caller::Unchecked => None,
             Caller::Alternate { named, own } => {
-                own.decide(qm, need.only(OWN))?;
-                return named.decide(qm, need.only(!OWN));
+                own.decide(qm, need.only(CONTEXTS))?;
+                return named.decide(qm, need.only(!CONTEXTS));
             }
         };
         let on = |of, name: &str| match identity {
@@ -318,6 +318,39 @@ impl Caller {
             true => Some(Entity::principal(&identity.user)),
             false => identity.groups.first().map(|group| Entity::group(group)),
         }
+    }
+}
+
+impl Caller {
+    /// What the maker of a dynamic queue may do with it, and whose record says so; none: he needs none. Authorities over contexts are
+    /// those that the record's entity has on the model queue, or by its name on the new one: to make a queue is not to be
+    /// trusted with others' names.
+    pub(crate) fn granted_as_maker(
+        &self,
+        qm: &Inner,
+        model: &str,
+        queue: &str,
+    ) -> Option<(Entity, Authorities)> {
+        let identity = match self {
+            Caller::Unchecked => return None,
+            Caller::Checked(identity, _) => identity,
+            Caller::Alternate { named, .. } => return named.granted_as_maker(qm, model, queue),
+        };
+        let maker = self.maker(qm)?;
+        let counting = match maker.kind {
+            EntityKind::Principal => Identity::clone(identity),
+            // What others of the group lack they are not given.
+            EntityKind::Group => Identity {
+                groups: identity.groups.iter().take(1).cloned().collect(),
+                ..Identity::clone(identity)
+            },
+        };
+        let has = |name| {
+            let table = &qm.catalogue.authorities;
+            table.granted(ObjectType::Queue, name, &counting)
+        };
+        let contexts = (has(model) | has(queue)) & CONTEXTS;
+        Some((maker, Authorities::ALL & !CONTEXTS | contexts))
     }
 }
 

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use bytes::Bytes;
 use posthaste_admin::{Admin, CommandServer};
-use posthaste_command::pcf;
-use posthaste_engine::{EndMode, Session};
+use posthaste_command::{Attrs, ObjectKind, pcf};
+use posthaste_engine::{EndMode, NewDefinition, Session};
 use posthaste_env::{Thread, block_on, spawn};
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{ByteOrder, Chars, Hobj, Md, Name, Od, PointerSize, Reason, Rfh2, Sd};
@@ -324,6 +324,94 @@ fn no_delayed_message_lands_where_its_putter_may_not_put() {
     end(w, thread);
 }
 
+/// That a queue has the name of the one on which it would have landed says nothing of who may put there.
+#[test]
+fn no_delayed_message_lands_on_a_queue_that_was_made_anew_without_being_asked_about() {
+    let mut w = watched();
+    grant(&w, &[OWN, ("QUEUE", "Q", "PUT"), ("QUEUE", "KEPT", "PUT")]);
+    w.run("CLEAR QLOCAL(Q)\nDEFINE QLOCAL(KEPT)");
+    let remakes = "DELETE QLOCAL(Q)\nDEFINE QLOCAL(Q)\nDEFINE QLOCAL(KEPT) REPLACE";
+    for (grants, expected) in [
+        (&[OWN][..], [0, 2, 2]),
+        (&[OWN, ("QUEUE", "Q", "PUT")], [2, 2, 0]),
+    ] {
+        for restarts in [false, true] {
+            grant(&w, &[OWN, ("QUEUE", "Q", "PUT"), ("QUEUE", "KEPT", "PUT")]);
+            let s = admit(&w, "app").unwrap();
+            for queue in ["Q", "KEPT"] {
+                let to = open(&s, queue, MQOO_OUTPUT);
+                puts_delayed(&s, to);
+                close(&s, to, MQCO_NONE).unwrap();
+            }
+            drop(s);
+            if restarts {
+                w.crash();
+            }
+            w.run(remakes);
+            grant(&w, grants);
+            if restarts {
+                w.restart();
+            }
+            let thread = delivery(&w);
+            until("both are somewhere", || {
+                w.depth(STAGING) == 0 && is_settled(&w)
+            });
+            w.end(EndMode::Immediate);
+            thread.join().unwrap();
+            w.start();
+            let found = ["Q", "KEPT", "DEAD"].map(|queue| w.depth(queue));
+            assert_eq!(found, expected.map(|all| all / 2), "{restarts} {grants:?}");
+            w.run("CLEAR QLOCAL(Q)\nCLEAR QLOCAL(KEPT)\nCLEAR QLOCAL(DEAD)");
+        }
+    }
+}
+
+/// Where an administrator has deleted one of these, whoever made another by its name would be given what others send there.
+#[test]
+fn no_application_makes_a_queue_whose_messages_are_taken_at_their_word() {
+    let w = watched();
+    w.run("DEFINE QMODEL(TEMPORARY)\nDEFINE QMODEL(PERMANENT) DEFTYPE(PERMDYN)");
+    let s = admit(&w, "boss").unwrap();
+    for queue in [STAGING, COMMANDS, "SYSTEM.RETAINED.PUB.QUEUE"] {
+        // The queue manager has the last one open, so that it stays.
+        w.mqsc(&format!("DELETE QLOCAL({queue})"));
+        for model in ["TEMPORARY", "PERMANENT"] {
+            let mut od = Od {
+                dynamic_q_name: Name::new(queue),
+                ..object(model)
+            };
+            let made = open_od(&s, &mut od, MQOO_INPUT_SHARED);
+            assert_eq!(made, Err(Reason::DYNAMIC_Q_NAME_ERROR), "{queue} {model}");
+        }
+    }
+    // One that is there from before is not used either.
+    let to = open(&s, "Q", MQOO_OUTPUT);
+    let puts = || {
+        let (mut md, data) = delayed(60_000);
+        block_on(s.put_delayed(to, &mut md, &mut pmo(0), data)).map(drop)
+    };
+    assert_eq!(puts(), Err(Reason::UNKNOWN_OBJECT_NAME));
+    for (kind, expected) in [
+        (MQQDT_TEMPORARY_DYNAMIC, Err(Reason::UNKNOWN_OBJECT_NAME)),
+        (MQQDT_PERMANENT_DYNAMIC, Err(Reason::UNKNOWN_OBJECT_NAME)),
+        (MQQDT_PREDEFINED, Ok(())),
+    ] {
+        let mut attrs = Attrs::default();
+        attrs.set_int(MQIA_DEFINITION_TYPE, kind);
+        let defined = block_on(w.qm().define(&NewDefinition {
+            kind: ObjectKind::QLocal,
+            name: STAGING,
+            replace: false,
+            like: None,
+            attrs: &attrs,
+            maker: "",
+        }));
+        assert_eq!(defined, Ok(()));
+        assert_eq!(puts(), expected, "{kind}");
+        w.mqsc(&format!("DELETE QLOCAL({STAGING})"));
+    }
+}
+
 /// The header of a delayed message, which says where it goes and as whose, is believed only of the queue manager's own messages.
 #[test]
 fn nobody_forges_a_delayed_message() {
@@ -493,6 +581,122 @@ fn a_subscription_is_checked_for_the_topic_string_that_it_gets() {
     }
 }
 
+/// A wildcard is no level that a topic object could be about, though one may have its characters: what counts is what is above it.
+#[test]
+fn a_subscription_with_wildcards_is_checked_above_the_first() {
+    let (w, _) = world(false);
+    w.run(
+        "DEFINE QLOCAL(Q)\nDEFINE TOPIC(A) TOPICSTR('a')\nDEFINE TOPIC(STAR) TOPICSTR('*')
+         DEFINE TOPIC(HASH) TOPICSTR('a/#')\nDEFINE TOPIC(PLUS) TOPICSTR('a/+/c')
+         DEFINE TOPIC(PART) TOPICSTR('a/b*')
+         DEFINE SUB(LIKED) TOPICSTR('a/#') DEST(Q)\nDEFINE SUB(CHARS) TOPICSTR('*') WSCHEMA(CHAR) DEST(Q)",
+    );
+    let own: &[Grant] = &[OWN, ("QMGR", "self", "DSP"), ("QUEUE", "Q", "ALL")];
+    let named = ["STAR", "HASH", "PLUS", "PART"].map(|topic| ("TOPIC", topic, "SUB"));
+    // The topic string, its scheme, and on which topic object `sub` is enough; none: on the root's.
+    let cases = [
+        ("*", "CHAR", None),
+        ("a/#", "TOPIC", Some("A")),
+        ("a/+/c", "TOPIC", Some("A")),
+        ("a/b*", "CHAR", Some("A")),
+        ("*", "TOPIC", Some("STAR")),
+        ("a/#", "CHAR", Some("HASH")),
+    ];
+    for (topic, scheme, enough) in cases {
+        let chars = if scheme == "CHAR" {
+            MQSO_WILDCARD_CHAR
+        } else {
+            0
+        };
+        let text = format!("DEFINE SUB(S) TOPICSTR('{topic}') WSCHEMA({scheme}) DEST(Q)");
+        let tries = |may: bool, grants: &[Grant]| {
+            grant(&w, &[own, grants].concat());
+            let reply = command(&w, "app", &text);
+            assert_eq!(reply.ok, may, "{topic} {scheme} {grants:?}");
+            let s = admit(&w, "app").unwrap();
+            let asked = Sd {
+                object_string: topic.to_owned(),
+                ..sd(MQSO_CREATE | MQSO_MANAGED | chars, "")
+            };
+            let made = subscribes(&s, asked, Hobj::NONE);
+            assert_eq!(made.is_ok(), may, "MQSUB: {topic} {scheme} {grants:?}");
+            if may {
+                w.run("DELETE SUB(S)");
+            }
+        };
+        let is_enough = |one: &Grant| Some(one.1) == enough;
+        tries(
+            false,
+            &named
+                .into_iter()
+                .filter(|one| !is_enough(one))
+                .collect::<Vec<_>>(),
+        );
+        tries(
+            true,
+            &[("TOPIC", enough.unwrap_or("SYSTEM.BASE.TOPIC"), "SUB")],
+        );
+    }
+    grant(&w, &[own, &named].concat());
+    for text in [
+        "DEFINE SUB(S) LIKE(LIKED) SUBUSER('app')",
+        "DEFINE SUB(S) LIKE(CHARS) SUBUSER('app')",
+        "DEFINE SUB(S) LIKE(LIKED) WSCHEMA(TOPIC) SUBUSER('app')",
+        "ALTER SUB(LIKED) USERDATA('x')",
+        "ALTER SUB(CHARS) USERDATA('x')",
+        "DELETE SUB(CHARS)",
+    ] {
+        assert_eq!(
+            command(&w, "app", text).reason,
+            Reason::NOT_AUTHORIZED,
+            "{text}"
+        );
+    }
+}
+
+/// As MQSO_SET_IDENTITY_CONTEXT does (manual: "MQSO_SET_IDENTITY_CONTEXT").
+#[test]
+fn who_defines_the_identity_context_of_publications_may_set_it_on_their_queue() {
+    let (w, _) = world(false);
+    w.run(
+        "DEFINE QLOCAL(Q)\nDEFINE SUB(LIKED) TOPICSTR('t') DEST(Q) PUBAPPID('forged')
+         DEFINE SUB(S) TOPICSTR('t') DEST(Q) SUBUSER('app')",
+    );
+    let own: &[Grant] = &[
+        OWN,
+        ("QMGR", "self", "DSP"),
+        ("QUEUE", "Q", "PUT"),
+        ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+    ];
+    let sets = [("QUEUE", "Q", "SETID"), ("QMGR", "self", "SETID")];
+    let token = "160102030405060708090A0B0C0D0E0F10111213141516171819";
+    for text in [
+        "DEFINE SUB(NEW) TOPICSTR('t') DEST(Q) PUBAPPID('forged')".to_owned(),
+        format!("DEFINE SUB(NEW) TOPICSTR('t') DEST(Q) PUBACCT({token})"),
+        "DEFINE SUB(NEW) LIKE(LIKED) SUBUSER('app')".to_owned(),
+        "ALTER SUB(S) PUBAPPID('forged')".to_owned(),
+        format!("ALTER SUB(S) PUBACCT({token})"),
+    ] {
+        for missing in sets {
+            let some: Vec<_> = sets.into_iter().filter(|one| *one != missing).collect();
+            grant(&w, &[own, &some].concat());
+            let reply = command(&w, "app", &text);
+            assert_eq!(reply.reason, Reason::NOT_AUTHORIZED, "{text} {missing:?}");
+        }
+        grant(&w, &[own, &sets].concat());
+        assert!(command(&w, "app", &text).ok, "{text}");
+        w.mqsc("DELETE SUB(NEW)");
+    }
+    // What sets none needs none.
+    grant(&w, own);
+    for text in [
+        "ALTER SUB(S) USERDATA('x')",
+        "DEFINE SUB(NEW) TOPICSTR('t') DEST(Q) PUBAPPID(' ') PUBPRTY(3)",
+    ] {
+        assert!(command(&w, "app", text).ok, "{text}");
+    }
+}
+
 /// The files of the recovery log.
 fn log_bytes(folder: &Path) -> Vec<u8> {
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().collect();
@@ -583,11 +787,11 @@ fn reports_on_what_an_earlier_release_has_put_need_no_administrator() {
 fn header_as_before(header: &[u8]) -> Vec<u8> {
     let mut old = header.to_vec();
     let word = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().unwrap()) as usize;
-    let (length, user) = (word(8), word(196));
+    let (length, user) = (word(8), word(156));
     old.drain(length - user..length);
-    old.drain(144..200);
+    old.drain(144..160);
     old[4..8].copy_from_slice(&2u32.to_le_bytes());
-    old[8..12].copy_from_slice(&((length - user - 56) as u32).to_le_bytes());
+    old[8..12].copy_from_slice(&((length - user - 16) as u32).to_le_bytes());
     old
 }
 

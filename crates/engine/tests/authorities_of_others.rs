@@ -5,9 +5,10 @@
 mod world;
 
 use bytes::Bytes;
+use posthaste_engine::{AuditKind, BranchError, End, Outcome, Session, Start, Vote};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Chars, Hobj, Od, Reason, Sd};
+use posthaste_mqi::{Chars, Hobj, Name, Od, Reason, Sd, Xid};
 use world::authorising::*;
 use world::*;
 
@@ -301,4 +302,200 @@ fn no_alias_of_a_subscription_leads_where_messages_are_taken_at_their_word() {
         block_on(put).unwrap();
         assert_eq!(depth(queue), arrives, "{queue}");
     }
+}
+
+/// By a context that was passed reports would be put by the authority of whoever's message it was.
+#[test]
+fn who_makes_a_dynamic_queue_has_no_more_contexts_on_it_than_on_its_model() {
+    let contexts = [
+        (MQOO_PASS_IDENTITY_CONTEXT, "PASSID"),
+        (MQOO_PASS_ALL_CONTEXT, "PASSALL"),
+        (MQOO_SET_IDENTITY_CONTEXT, "SETID"),
+        (MQOO_SET_ALL_CONTEXT, "SETALL"),
+    ];
+    let (w, users) = world(false);
+    w.run("DEFINE QMODEL(TEMPORARY)\nDEFINE QMODEL(PERMANENT) DEFTYPE(PERMDYN)");
+    users.set("colleague", &["staff"]);
+    let refused = Err(Reason::NOT_AUTHORIZED);
+    for model in ["TEMPORARY", "PERMANENT"] {
+        let plain: &[Grant] = &[
+            ("QMGR", "self", "CONNECT"),
+            ("QMGR", "self", "SETID"),
+            ("QMGR", "self", "SETALL"),
+            ("QUEUE", model, "GET"),
+            ("QUEUE", model, "DSP"),
+        ];
+        // What is made, and with which contexts it may be opened.
+        let makes = |name: &str, has: Option<&str>| {
+            let s = admit(&w, "app").unwrap();
+            let mut od = Od {
+                dynamic_q_name: Name::new(name),
+                ..object(model)
+            };
+            let handle = open_od(&s, &mut od, MQOO_INPUT_SHARED).unwrap();
+            let name = od.object_name.text().into_owned();
+            let all = MQOO_OUTPUT | MQOO_BROWSE | MQOO_INQUIRE | MQOO_SET;
+            assert_eq!(opens(&s, &name, all), Ok(()), "{model}");
+            for (option, word) in contexts {
+                let expected = if has == Some(word) { Ok(()) } else { refused };
+                for user in ["app", "colleague"] {
+                    let s = admit(&w, user).unwrap();
+                    let opened = opens(&s, &name, MQOO_OUTPUT | option);
+                    assert_eq!(opened, expected, "{model} {word} {user} {has:?}");
+                }
+            }
+            close(&s, handle, MQCO_DELETE_PURGE).unwrap();
+        };
+        grant(&w, plain);
+        makes("D.*", None);
+        for (_, word) in contexts {
+            for name in [model, "D.**", "D.1"] {
+                grant(&w, &[plain, &[("QUEUE", name, word)]].concat());
+                makes("D.1", Some(word));
+            }
+        }
+        // Where users have no records it is the group's that counts, not what one of its members has besides.
+        grant(&w, plain);
+        w.run(&format!(
+            "SET AUTHREC PROFILE({model}) OBJTYPE(QUEUE) GROUP('extra') AUTHADD(PASSID)"
+        ));
+        makes("D.*", None);
+    }
+}
+
+/// By default whoever may subscribe to its topic may alter what an administrator has defined (VARUSER(ANY)); that its messages come
+/// to him instead takes what it takes to have them where they come.
+#[test]
+fn who_moves_anothers_subscription_may_have_its_messages_where_they_come() {
+    let (w, _) = world(false);
+    w.run("DEFINE QLOCAL(ARCHIVE)\nDEFINE QLOCAL(Q)");
+    let plain: &[Grant] = &[
+        ("QMGR", "self", "CONNECT"),
+        ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+        ("QUEUE", "Q", "ALL"),
+    ];
+    let has = ["PUT", "GET", "BROWSE"].map(|word| ("QUEUE", "ARCHIVE", word));
+    grant(&w, plain);
+    let s = admit(&w, "app").unwrap();
+    let queue = open(&s, "Q", IN_OUT);
+    let shown = || {
+        let shown = w.mqsc("DISPLAY SUB(S) DEST SUBUSER VARUSER");
+        ["DEST", "SUBUSER", "VARUSER"].map(|name| shown.rows[0].2.shown(name).unwrap())
+    };
+    let defined = ["ARCHIVE", "boss", "ANY"].map(str::to_owned);
+    for users in [0, MQSO_ANY_USERID, MQSO_FIXED_USERID] {
+        let moves = || {
+            let asked = sd(MQSO_ALTER | MQSO_DURABLE | users, "S");
+            subscribes(&s, asked, queue)
+        };
+        w.run("DEFINE SUB(S) TOPICSTR('news/today/sports') DEST(ARCHIVE) SUBUSER('boss') REPLACE");
+        assert_eq!(shown(), defined);
+        for missing in has {
+            let some: Vec<_> = has.into_iter().filter(|one| *one != missing).collect();
+            grant(&w, &[plain, &some].concat());
+            assert_eq!(moves(), Err(Reason::NOT_AUTHORIZED), "{missing:?} {users}");
+            assert_eq!(shown(), defined, "{missing:?} {users}");
+        }
+        grant(&w, &[plain, &has].concat());
+        assert_eq!(moves(), Ok(()));
+        assert_eq!(shown()[..2], ["Q", "app"]);
+        // His own he may move back and forth.
+        w.run("ALTER SUB(S) DEST(ARCHIVE)");
+        grant(&w, plain);
+        assert_eq!(moves(), Ok(()));
+        w.run("DELETE SUB(S)");
+    }
+}
+
+/// Whom a token or a directory calls so may have any name.
+#[test]
+fn nobody_is_taken_for_who_is_called_so_but_for_a_space_beyond_ascii() {
+    let (w, users) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    grant(
+        &w,
+        &[
+            ("QMGR", "self", "CONNECT"),
+            ("QMGR", "self", "DSP"),
+            ("QUEUE", "Q", "PUT"),
+            ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+        ],
+    );
+    let defines = |issuer: &str, user: &str| {
+        let text = format!("DEFINE SUB(S) TOPICSTR('t') DEST(Q) SUBUSER('{user}') REPLACE");
+        let reason = command(&w, issuer, &text).reason;
+        w.mqsc("DELETE SUB(S)");
+        reason
+    };
+    assert_eq!(defines("app", "app"), Reason::NONE);
+    assert_eq!(defines("app", "app  "), Reason::NONE);
+    for other in ["boss\u{a0}", "\u{2003}boss"] {
+        users.set(other, &["staff"]);
+        assert_eq!(defines(other, other), Reason::NONE, "{other:?}");
+        assert_eq!(defines(other, "boss"), Reason::NOT_AUTHORIZED, "{other:?}");
+    }
+    assert_eq!(defines("app", "app\u{a0}"), Reason::NOT_AUTHORIZED);
+}
+
+/// What is not prepared is its user's: that there is such a branch is all that others learn.
+#[test]
+fn nobody_works_on_or_ends_anothers_branch_before_it_is_prepared() {
+    let (w, _) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    grant(&w, &[("QMGR", "self", "CONNECT"), ("QUEUE", "Q", "ALL")]);
+    w.run("SET AUTHREC OBJTYPE(QMGR) GROUP('others') AUTHADD(CONNECT)");
+    let xid = Xid::new(1, b"g", b"b").unwrap();
+    let start = |s: &Session, how: Start| block_on(s.start_branch(&xid, how));
+    let end = |s: &Session, how: End| block_on(s.end_branch(&xid, how));
+    let app = admit(&w, "app").unwrap();
+    let again = admit(&w, "app").unwrap();
+    let others = ["other", "boss"].map(|user| admit(&w, user).unwrap());
+    let h = open(&app, "Q", MQOO_OUTPUT);
+    start(&app, Start::New).unwrap();
+    put(&app, h, PERSISTENT, MQPMO_SYNCPOINT, b"x");
+    let refused = BranchError::Anothers;
+    let nothing_of = |how: &str| {
+        for other in &others {
+            assert_eq!(start(other, Start::Join), Err(refused), "{how}");
+            assert_eq!(start(other, Start::Resume), Err(refused), "{how}");
+            assert_eq!(start(other, Start::New), Err(BranchError::Duplicate));
+            assert_eq!(end(other, End::Success), Err(refused), "{how}");
+            assert_eq!(end(other, End::Fail), Err(refused), "{how}");
+            assert_eq!(block_on(other.commit_one_phase(&xid)), Err(refused));
+            assert_eq!(block_on(other.roll_back(&xid)), Err(refused), "{how}");
+            assert_eq!(block_on(other.prepare_branch(&xid)), Err(refused));
+            let resolved = block_on(other.resolve(&xid, Outcome::Committed));
+            assert_eq!(resolved, Err(refused), "{how}");
+            assert_eq!(block_on(other.forget(&xid)), Err(refused), "{how}");
+        }
+    };
+    nothing_of("worked on");
+    end(&app, End::Suspend { migrate: true }).unwrap();
+    nothing_of("suspended");
+    start(&again, Start::Resume).unwrap();
+    end(&again, End::Success).unwrap();
+    nothing_of("idle");
+    start(&app, Start::Join).unwrap();
+    end(&app, End::Success).unwrap();
+    let audited = w.audited();
+    let audited = audited
+        .iter()
+        .filter(|event| event.kind == AuditKind::BranchDecided);
+    let audited: Vec<_> = audited.collect();
+    // Nine by each of the two, three times.
+    assert_eq!(audited.len(), 54);
+    for event in audited {
+        assert_eq!(event.reason, Reason::NOT_AUTHORIZED);
+        assert_eq!((&*event.owner, &*event.object), ("app", &*xid.to_string()));
+        assert_ne!(event.who.user, "app");
+    }
+    // Nor once he has gone.
+    for s in [app, again] {
+        block_on(s.disconnect()).unwrap();
+    }
+    nothing_of("left");
+    let app = admit(&w, "app").unwrap();
+    assert_eq!(block_on(app.prepare_branch(&xid)), Ok(Vote::Prepared));
+    let committed = block_on(others[0].resolve(&xid, Outcome::Committed));
+    assert_eq!((committed, w.depth("Q")), (Ok(()), 1));
 }

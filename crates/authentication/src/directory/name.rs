@@ -41,7 +41,8 @@ fn parts(text: &str) -> Option<Vec<Part>> {
 /// An attribute with its value at the beginning of `text`, and where it ends: at a separator, or with the text.
 fn attribute(text: &[u8]) -> Option<((String, Vec<u8>), usize)> {
     let equals = text.iter().position(|byte| *byte == b'=')?;
-    let kind = std::str::from_utf8(text.get(..equals)?).ok()?.trim();
+    let kind = std::str::from_utf8(text.get(..equals)?).ok()?;
+    let kind = kind.trim_matches(' ');
     let is_kind = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
     if kind.is_empty() || !kind.chars().all(is_kind) {
         return None;
@@ -115,6 +116,9 @@ mod tests {
             ("ou=people,dc=x", "ou=people,dc=x"),
             ("cn=a,ou=otherpeople,dc=x", "ou=people,dc=x"),
             ("cn=a,ou=ends ,dc=x", "ou=ends\\ ,dc=x"),
+            // Only blanks mean nothing.
+            ("cn=a,ou\u{a0}=people,dc=x", "ou=people,dc=x"),
+            ("cn=a,ou=people\u{a0},dc=x", "ou=people,dc=x"),
             ("cn=a,dc=y", "dc=x"),
             ("cn=a\\", "dc=x"),
             ("cn=a\\zz,dc=x", "dc=x"),

@@ -241,25 +241,25 @@ impl QueueManager {
         }
     }
 
-    /// The topic strings that a subscription of this name has, and would get from a definition with these attributes, with what LIKE
-    /// says: the very ones that [`QueueManager::define`] subscribes to.
-    pub fn topics_subscribed_to(
+    /// Where those topic strings begin that a subscription of this name has, and would get from a definition with these attributes, with
+    /// what LIKE says: up to the first wildcard, as of those that [`QueueManager::define`] subscribes to.
+    pub fn branches_subscribed_to(
         &self,
         name: &str,
         define: Option<(&Attrs, Option<&str>)>,
     ) -> Vec<String> {
         let inner = self.inner();
-        let whole = |attrs: &Attrs| {
+        let branch = |attrs: &Attrs| {
             let of_object = inner.topic_of_object(attrs).unwrap_or_default();
-            stored::whole_topic(attrs, &of_object)
+            stored::branch(attrs, &of_object)
         };
         let known = inner.catalogue.object(ObjectKind::Sub, name);
-        let mut topics: Vec<String> = known.iter().map(|known| whole(&known.attrs)).collect();
+        let mut topics: Vec<String> = known.iter().map(|known| branch(&known.attrs)).collect();
         if let Some((given, like)) = define
             && let Ok(mut attrs) = base(&inner.catalogue, ObjectKind::Sub, like)
         {
             attrs.merge(given);
-            topics.push(whole(&attrs));
+            topics.push(branch(&attrs));
         }
         topics
     }

@@ -248,13 +248,12 @@ impl Catalogue {
         }
     }
 
-    /// Whoever makes a dynamic queue may do everything with it.
+    /// Whoever makes a dynamic queue may do this with it.
     pub(crate) fn grant_maker(
         &self,
         qm: &Arc<Inner>,
-        queue: &str,
-        temporary: bool,
-        maker: Entity,
+        (queue, temporary): (&str, bool),
+        (maker, may): (Entity, Authorities),
     ) -> Result<Option<Lsn>, ChangeError> {
         let Ok(profile) = Profile::new(queue) else {
             return Err(ChangeError::BadName);
@@ -271,14 +270,14 @@ impl Catalogue {
             let before = self.object(ObjectKind::AuthRec, &name);
             let before = before.as_ref().and_then(record_of);
             let before = before.map(|record| record.authorities);
-            let all = Authorities::ALL & object_type.applicable();
-            return self.write_authority(qm, &of, all, before);
+            let may = may & object_type.applicable();
+            return self.write_authority(qm, &of, may, before);
         }
         self.authorities.0.write().set(&Record {
             profile,
             object_type,
             entity: maker,
-            authorities: Authorities::ALL,
+            authorities: may,
         });
         Ok(None)
     }

@@ -1,21 +1,23 @@
 //! The header of a message on the staging queue: when it is due, and where and as what it is to be put then.
 //!
-//! Layout, little-endian: `PHDL`; version 3; bytes of the header; when it is due and when it expires (0: never), in
+//! Layout, little-endian: `PHDL`; version 4; bytes of the header; when it is due and when it expires (0: never), in
 //! microseconds since 1970, 8 bytes each; options of the put; publication level; queue and queue manager, 48 bytes each;
 //! bytes of the topic string; the number of the connection that put it, 8 bytes, which version 1 lacks; what version 2 lacks too: the
-//! queue here on which the message would have landed when it was put, 48 bytes, blank for one elsewhere, 1 if authorities were asked
-//! for (4), bytes of the user (4); the message descriptor, version 2; the topic string; the user who put it. The message's data
-//! follow.
+//! number of the queue here on which the message would have landed when it was put, 8 bytes (version 3: its name, 48 bytes, blank for one
+//! elsewhere), 1 if authorities were asked for (4), bytes of the user (4); the message descriptor, version 2; the topic string; the user
+//! who put it. The message's data follow.
 
 use posthaste_mqi::constants::MQMD_VERSION_2;
 use posthaste_mqi::{ByteOrder, Chars, Md, Name, PointerSize};
 
+use crate::record::QueueId;
+
 /// The format of what is on the staging queue.
 pub(crate) const FORMAT: &str = "PHDELAY";
 const EYE_CATCHER: &[u8; 4] = b"PHDL";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Bytes before the message descriptor, and of that.
-const FIXED: usize = 200;
+const FIXED: usize = 160;
 const DESCRIPTOR: usize = 364;
 /// Bytes of a user's name at most; beyond them he is nobody.
 pub(crate) const LONGEST_USER: usize = 1024;
@@ -31,6 +33,35 @@ pub(crate) enum Place {
     Topic(String),
 }
 
+/// The queue here that a put lands on, as it is known again later. It is not its name: another one may have that by then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Landing {
+    /// On none: the message goes elsewhere, or is published. Stored as 0.
+    Elsewhere,
+    /// On the one of this number, which no other has, over restarts too.
+    On(QueueId),
+    /// On one that is not known again: a temporary one, whose number another may have after a crash. Stored as [`QueueId::MAX`].
+    Unknown,
+}
+
+impl Landing {
+    fn number(self) -> QueueId {
+        match self {
+            Landing::Elsewhere => 0,
+            Landing::On(number) => number,
+            Landing::Unknown => QueueId::MAX,
+        }
+    }
+
+    fn of(number: QueueId) -> Landing {
+        match number {
+            0 => Landing::Elsewhere,
+            QueueId::MAX => Landing::Unknown,
+            number => Landing::On(number),
+        }
+    }
+}
+
 /// See the head of this file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Header {
@@ -44,8 +75,8 @@ pub(crate) struct Header {
     /// The number of the connection that put it, as no other has had it in any run; 0: nobody knows.
     pub(crate) publisher: u64,
     pub(crate) to: Place,
-    /// The queue here on which it would have landed when it was put; blank: none.
-    pub(crate) landing: Name,
+    /// Where it would have landed when it was put.
+    pub(crate) landing: Landing,
     /// By whose authority; none: nobody asks.
     pub(crate) putter: Option<String>,
     /// An earlier release has put it, of which there is no word about the two.
@@ -88,7 +119,7 @@ impl Header {
         out.extend_from_slice(manager.as_bytes());
         out.extend_from_slice(&(topic.len() as u32).to_le_bytes());
         out.extend_from_slice(&self.publisher.to_le_bytes());
-        out.extend_from_slice(self.landing.as_bytes());
+        out.extend_from_slice(&self.landing.number().to_le_bytes());
         out.extend_from_slice(&u32::from(self.putter.is_some()).to_le_bytes());
         out.extend_from_slice(&(user.len() as u32).to_le_bytes());
         let md = Md {
@@ -105,17 +136,24 @@ impl Header {
     pub(crate) fn decode(data: &[u8]) -> Option<(Header, usize)> {
         let version = version(data)?;
         let fixed = match version {
-            1 => FIXED - 64,
-            2 => FIXED - 56,
+            1 => FIXED - 24,
+            2 => FIXED - 16,
+            3 => FIXED + 40,
             _ => FIXED,
         };
         let length = usize::try_from(u32::from_le_bytes(field(data, 8)?)).ok()?;
         let topic = usize::try_from(u32::from_le_bytes(field(data, 132)?)).ok()?;
         let earlier = version < 3;
         let word = |at: usize| field(data, at).map(u32::from_le_bytes);
-        let (landing, checked, user) = match earlier {
-            true => (Name::default(), 0, 0),
-            false => (name(data, 144)?, word(192)?, word(196)? as usize),
+        let landing = match version {
+            1 | 2 => Landing::Elsewhere,
+            3 if name(data, 144)?.is_blank() => Landing::Elsewhere,
+            3 => Landing::Unknown,
+            _ => Landing::of(QueueId::from_le_bytes(field(data, 144)?)),
+        };
+        let (checked, user) = match earlier {
+            true => (0, 0),
+            false => (word(fixed - 8)?, word(fixed - 4)? as usize),
         };
         let user_at = fixed.checked_add(DESCRIPTOR)?.checked_add(topic)?;
         if Some(length) != user_at.checked_add(user) || length > data.len() {
@@ -166,7 +204,7 @@ mod tests {
             pub_level: 9,
             publisher: 7 << 40 | 5,
             to,
-            landing: Name::new("BASE"),
+            landing: Landing::On(7),
             putter: Some("alice".to_owned()),
             earlier: false,
             md: Md {
@@ -180,8 +218,18 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let queue = Place::Queue(Name::new("Q"), Name::new("QM2"));
-        for to in [queue, Place::Topic("a/b".to_owned())] {
-            let header = header(to);
+        for (to, landing) in [
+            (queue, Landing::On(7)),
+            (Place::Topic("a/b".to_owned()), Landing::Elsewhere),
+            (
+                Place::Queue(Name::new("T"), Name::default()),
+                Landing::Unknown,
+            ),
+        ] {
+            let header = Header {
+                landing,
+                ..header(to)
+            };
             let mut data = header.encode();
             let length = data.len();
             assert_eq!(Header::due_of(&data), Some(header.due));
@@ -201,7 +249,7 @@ mod tests {
         };
         for (version, publisher) in [(2, topic.publisher), (1, 0)] {
             let mut data = topic.encode();
-            data.drain(144..200);
+            data.drain(144..160);
             if version == 1 {
                 data.drain(136..144);
             }
@@ -210,7 +258,7 @@ mod tests {
             data[8..12].copy_from_slice(&(length as u32).to_le_bytes());
             let read = Header {
                 publisher,
-                landing: Name::default(),
+                landing: Landing::Elsewhere,
                 earlier: true,
                 ..topic.clone()
             };
@@ -219,10 +267,25 @@ mod tests {
         }
     }
 
+    /// Which queue of that name it was nobody knows.
+    #[test]
+    fn one_that_has_the_name_of_a_queue_does_not_know_the_queue() {
+        for (name, landing) in [("BASE", Landing::Unknown), ("", Landing::Elsewhere)] {
+            let now = header(Place::Queue(Name::new("Q"), Name::default()));
+            let mut data = now.encode();
+            let length = data.len() + 40;
+            data.splice(144..152, Name::new(name).as_bytes().iter().copied());
+            data[4] = 3;
+            data[8..12].copy_from_slice(&(length as u32).to_le_bytes());
+            let read = Header { landing, ..now };
+            assert_eq!(Header::decode(&data), Some((read, length)));
+        }
+    }
+
     #[test]
     fn what_is_no_header_is_none() {
         let mut data = header(Place::Topic("t".to_owned())).encode();
-        data[4] = 4;
+        data[4] = 5;
         assert_eq!(Header::decode(&data), None, "another version");
         data[0] = b'X';
         assert_eq!(Header::due_of(&data), None);

@@ -8,8 +8,10 @@
 //! * A message is believed what its header says if the queue manager has put it on the staging queue, which no application can write
 //!   into it (`origin.rs`). Of what an earlier release has put nobody knows: it goes where it says, but not to a queue whose messages
 //!   are taken at their word, and no report is made on it. Anything else stays where it is (AMQ2215W, 2035).
-//! * Where it lands may have changed since it was put, by aliases and queue manager aliases: then whoever has put it is asked about anew,
-//!   and it does not get to a queue whose messages are taken at their word.
+//! * Where it lands may have changed since it was put, by aliases, queue manager aliases and queues that were made anew: then whoever has
+//!   put it is asked about anew, and it does not get to a queue whose messages are taken at their word. A queue is known again by its
+//!   number, for it keeps that as long as it is there, and no other gets it.
+//! * Nothing waits on a staging queue that an application has made: it would be its maker's.
 //! * While nothing is delayed there is no connection for it, and nobody looks.
 
 pub(crate) mod header;
@@ -39,7 +41,7 @@ use crate::session::Session;
 use crate::signal::either;
 use crate::verbs::put_delayed::landing;
 use crate::verbs::{Done, send};
-use header::{Header, Place};
+use header::{Header, Landing, Place};
 use known::LONGEST_WAIT;
 
 /// Microseconds until what could not be put is tried again.
@@ -51,6 +53,9 @@ impl Inner {
     /// The staging queue, if it is there.
     pub(crate) fn delay_queue(&self) -> Option<Arc<Queue>> {
         let queue = self.catalogue.local_queue(DELAY_QUEUE)?;
+        if queue.attributes().dynamic() {
+            return None;
+        }
         // One that has just been defined knows of nobody to tell.
         queue.lock().tell_delays(&self.delays);
         Some(queue)
@@ -421,9 +426,9 @@ fn may_land(qm: &Inner, header: &Header, resolved: &Resolved) -> Result<(), Reas
     let lands = landing(&resolved.target);
     let is_unchanged = match &resolved.target {
         Target::Topic(_) => true,
-        // It may be one of these by now.
+        // It may be transmitted from by now. The command queue was what it is when it was put.
         Target::Queue { queue, .. } if speaks_for_itself(queue) => false,
-        _ => !header.earlier && lands == header.landing,
+        _ => !header.earlier && lands != Landing::Unknown && lands == header.landing,
     };
     if is_unchanged {
         return Ok(());

@@ -67,4 +67,9 @@ impl QueueAttributes {
     pub(crate) fn temporary(&self) -> bool {
         self.definition_type == MQQDT_TEMPORARY_DYNAMIC
     }
+
+    /// Whether an application has made it.
+    pub(crate) fn dynamic(&self) -> bool {
+        self.definition_type != MQQDT_PREDEFINED
+    }
 }

@@ -139,6 +139,24 @@ pub(crate) fn whole_topic(attrs: &Attrs, of_object: &str) -> String {
     }
 }
 
+/// What of that stands before the first wildcard: by it whoever subscribes is checked.
+pub(crate) fn branch(attrs: &Attrs, of_object: &str) -> String {
+    let whole = whole_topic(attrs, of_object);
+    match Filter::new(&whole, scheme(attrs)) {
+        Ok(filter) => filter.branch().to_owned(),
+        // Nobody can subscribe to it.
+        Err(_) => String::new(),
+    }
+}
+
+/// How a definition means wildcards.
+fn scheme(attrs: &Attrs) -> Scheme {
+    match attrs.int(MQIACF_WILDCARD_SCHEMA) {
+        MQWS_CHAR => Scheme::Character,
+        _ => Scheme::Topic,
+    }
+}
+
 /// Says the whole topic string in a definition.
 pub(crate) fn set_whole_topic(attrs: &mut Attrs, topic: &str) {
     attrs.set(TOPIC, Value::Bytes(topic.as_bytes().to_vec()));
@@ -233,12 +251,8 @@ impl Subscription {
         topic_string: &str,
     ) -> Result<Subscription, Reason> {
         let attrs = &object.attrs;
-        let scheme = match attrs.int(MQIACF_WILDCARD_SCHEMA) {
-            MQWS_CHAR => Scheme::Character,
-            _ => Scheme::Topic,
-        };
         let whole = whole_topic(attrs, topic_string);
-        let filter = Filter::new(&whole, scheme).map_err(|_| Reason::TOPIC_STRING_ERROR)?;
+        let filter = Filter::new(&whole, scheme(attrs)).map_err(|_| Reason::TOPIC_STRING_ERROR)?;
         let selection = exact(attrs, MQCACF_SUB_SELECTOR, SELECTION);
         let manager = match attrs.text(MQCACF_DESTINATION_Q_MGR) {
             "" => queue_manager,

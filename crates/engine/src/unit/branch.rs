@@ -274,6 +274,13 @@ impl Unit {
         }
     }
 
+    /// Whether a user may work on it, and end it: of one that is not prepared it is whoever has begun it.
+    pub(crate) fn is_for(&self, user: &str) -> bool {
+        let work = self.lock();
+        let ongoing = work.ongoing.as_ref();
+        ongoing.is_none_or(|ongoing| ongoing.begun_by.user == user)
+    }
+
     /// Whether it is being prepared, or further.
     pub(crate) fn is_prepared_or_later(&self) -> bool {
         self.lock().ongoing.is_none()

@@ -20,6 +20,8 @@ pub enum BranchError {
     Unknown,
     /// There is one already (XAER_DUPID).
     Duplicate,
+    /// Another user has begun the branch, and it is not prepared. He learns no more than that there is none (XAER_NOTA).
+    Anothers,
     /// The branch, or the connection, is not at a stage for this call (XAER_PROTO).
     Protocol,
     /// The identifier is of no branch that there could be (XAER_INVAL).
@@ -40,6 +42,7 @@ impl BranchError {
         match self {
             BranchError::Failed(reason) => reason,
             BranchError::RolledBack => Reason::BACKED_OUT,
+            BranchError::Anothers => Reason::NOT_AUTHORIZED,
             _ => Reason::UNEXPECTED_ERROR,
         }
     }
@@ -51,6 +54,7 @@ impl fmt::Display for BranchError {
         f.write_str(match self {
             BranchError::Unknown => "there is no such branch any more",
             BranchError::Duplicate => "there is such a branch already",
+            BranchError::Anothers => "another user has begun it, and it is not prepared",
             BranchError::Protocol => "the branch is not at a stage for this",
             BranchError::Invalid => "there can be no such branch",
             BranchError::Outside => "the connection has a unit of work of its own",

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use posthaste_authority::{Authorities, Authority, ObjectType};
 use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Od, Reason, Sd};
+use posthaste_mqi::{Name, Od, Reason, Sd};
 
 use crate::at_their_word::{is_taken_at_its_word, speaks_for_itself};
 use crate::authority_service::Authorised;
@@ -21,7 +21,7 @@ use crate::catalogue::Definition;
 use crate::handles::{Handle, Target};
 use crate::manager::Inner;
 use crate::queue::Queue;
-use crate::resolution::Resolved;
+use crate::resolution::{Resolved, resolve};
 use crate::session::SessionInner;
 
 const ALTERNATE: Authorities = Authorities::of(&[Authority::AlternateUser]);
@@ -267,6 +267,23 @@ impl Caller {
     /// 2035.
     pub(super) fn may_have(&self, qm: &Inner, queue: &Definition) -> Result<Authorised, Reason> {
         self.check_definition(qm, queue, DESTINATION)
+    }
+
+    /// Whether the messages of another user's subscription may come elsewhere from now on: he has them there instead of whoever has
+    /// them here.
+    ///
+    /// # Errors
+    /// 2035.
+    pub(super) fn may_have_from(
+        &self,
+        qm: &Inner,
+        (queue, manager): (&Name, &Name),
+    ) -> Result<Authorised, Reason> {
+        match resolve(qm, queue, manager) {
+            Ok(Ok(resolved)) => self.may_have(qm, &resolved.opened),
+            // It leads nowhere by now.
+            _ => self.check(qm, ObjectType::Queue, &queue.text(), DESTINATION),
+        }
     }
 }
 

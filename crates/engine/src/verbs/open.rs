@@ -11,6 +11,7 @@ use posthaste_mqi::{Hobj, Name, Od, Reason};
 
 use super::lists::describes_list;
 use super::{Done, Verb};
+use crate::at_their_word::is_so_by_name;
 use crate::authority_service::Authorised;
 use crate::authorization::Caller;
 use crate::catalogue::{ChangeError, Defined, Definition, Runtime};
@@ -91,11 +92,12 @@ fn check_options(options: i32) -> Result<(), Reason> {
 /// Characters in front of the `*` in the name of a dynamic queue (manual: "2011 MQRC_DYNAMIC_Q_NAME_ERROR").
 const LONGEST_BEGINNING: usize = 32;
 
-/// The name of a new dynamic queue: a trailing `*` is replaced by something unique.
+/// The name of a new dynamic queue: a trailing `*` is replaced by something unique. What is wrong with a name that means a queue of the
+/// queue manager's own is the name, whoever asks for it and whether there is such a queue.
 fn dynamic_name(qm: &Inner, pattern: &Name) -> Result<String, Reason> {
     let text = pattern.text().into_owned();
     let Some(prefix) = text.strip_suffix('*') else {
-        return if valid_name(&text) {
+        return if valid_name(&text) && !is_so_by_name(&text) {
             Ok(text)
         } else {
             Err(Reason::DYNAMIC_Q_NAME_ERROR)
@@ -162,12 +164,10 @@ async fn make_dynamic(
         return Err(Reason::UNEXPECTED_ERROR);
     };
     let made = Made(qm, Some(queue.clone()));
-    if let Some(maker) = caller.maker(qm) {
-        let (name, temporary) = (definition.name(), end.is_none());
-        let grant = || {
-            let maker = maker.clone();
-            qm.catalogue.grant_maker(qm, name, temporary, maker)
-        };
+    let name = definition.name();
+    if let Some(maker) = caller.granted_as_maker(qm, model.name(), name) {
+        let queue = (name, end.is_none());
+        let grant = || qm.catalogue.grant_maker(qm, queue, maker.clone());
         let granted = qm.with_log_room(grant).await.map_err(failed)?;
         end = granted.or(end);
     }

@@ -14,7 +14,7 @@ use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo, Properties, Property, Reason};
 use super::put::{Begun, Destination, Going, PUBLISHING, Prepared, check_options};
 use super::{Verb, mde};
 use crate::catalogue::Definition;
-use crate::delayed::header::{FORMAT, Header, LONGEST_USER, Place};
+use crate::delayed::header::{FORMAT, Header, LONGEST_USER, Landing, Place};
 use crate::handles::Target;
 use crate::message_data::MessageData;
 use crate::origin::Origin;
@@ -52,11 +52,12 @@ fn queue_of(target: &Target, opened: &Definition) -> Place {
     }
 }
 
-/// The name of the queue here that messages land on; blank: there is none, or they go elsewhere from there.
-pub(crate) fn landing(target: &Target) -> Name {
+/// The queue here that messages land on.
+pub(crate) fn landing(target: &Target) -> Landing {
     match target {
-        Target::Queue { queue, .. } => queue.name,
-        _ => Name::default(),
+        Target::Queue { queue, .. } if queue.attributes().temporary() => Landing::Unknown,
+        Target::Queue { queue, .. } => Landing::On(queue.id),
+        _ => Landing::Elsewhere,
     }
 }
 
@@ -160,7 +161,7 @@ impl SessionInner {
     }
 
     /// What the queue of a handle is found by later on, and the queue here that it is now.
-    fn place_of(&self, hobj: Hobj) -> Result<(Place, Name), Reason> {
+    fn place_of(&self, hobj: Hobj) -> Result<(Place, Landing), Reason> {
         let mut state = self.lock();
         let open = state.handles.get(hobj)?;
         open.unchanged(&self.qm.catalogue.changes)?;

@@ -449,6 +449,14 @@ impl SessionInner {
             return Err(Reason::INVALID_DESTINATION.into());
         }
         let destination = provided.map(|provided| provided.destination);
+        let moves = !resumes && destination.is_some();
+        let is_anothers = self.is_another(sd, before);
+        if moves && is_anothers && !before.managed {
+            caller.may_have_from(
+                qm,
+                (&before.destination.queue, &before.destination.queue_manager),
+            )?;
+        }
         let change = |of: &Subscription| self.changed(sd, given, of, destination.as_ref());
         let changes = change(before)?.is_some();
         if changes && !before.managed {
@@ -458,11 +466,13 @@ impl SessionInner {
         let opened = self.open_handles(before, open_options, (caller, authorised))?;
         let became = Became::Resumed(opened);
         if changes {
-            let moves = !resumes && destination.is_some();
-            let stays = |now: &Subscription| goes(&now.destination) == goes(&before.destination);
-            let change = |now: &Subscription| match moves || stays(now) {
+            let stays = |now: &Subscription| match moves && !is_anothers {
+                true => !self.is_another(sd, now),
+                false => goes(&now.destination) == goes(&before.destination),
+            };
+            let change = |now: &Subscription| match stays(now) {
                 true => change(now).map_err(ChangeError::Failed),
-                // Its messages go elsewhere meanwhile, and what was looked at and opened is not where they go.
+                // Its messages go elsewhere meanwhile, and what was looked at and opened is not where they go; or it is another's.
                 false => Err(ChangeError::NotFound),
             };
             found = self.alter(&of.id, &change).await?;

@@ -1,10 +1,13 @@
 //! Branches of global transactions: the calls of a resource manager (XA), and those of an operator.
 //!
-//! Invariant: what these calls answer is what the tables of the XA specification say of the state of a branch and of a
-//! connection. Flags and numbers are for whoever calls.
+//! Invariants: what these calls answer is what the tables of the XA specification say of the state of a branch and of a
+//! connection. Flags and numbers are for whoever calls. Where authorities are checked, nobody works on, prepares or ends a branch that is
+//! not prepared but the user who has begun it; once it is, whoever coordinates it does, and that may be anybody.
 
 use posthaste_mqi::Reason;
-use posthaste_mqi::xa::{TMNOFLAGS, TMONEPHASE};
+use posthaste_mqi::xa::{
+    TMFAIL, TMJOIN, TMMIGRATE, TMNOFLAGS, TMONEPHASE, TMRESUME, TMSUCCESS, TMSUSPEND,
+};
 use posthaste_recovery_log::LogError;
 
 use crate::manager::Inner;
@@ -22,6 +25,15 @@ use crate::verbs::xa_decided::Deciding;
 use std::sync::Arc;
 
 impl SessionInner {
+    /// The branch of this name, if it is for this connection's user to work on or to end.
+    fn branch_for_this(&self, xid: &Xid) -> Result<Arc<Unit>, BranchError> {
+        let unit = self.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
+        match self.is_checked && !unit.is_for(&self.who.user) {
+            true => Err(BranchError::Anothers),
+            false => Ok(unit),
+        }
+    }
+
     /// Associates the connection with a branch.
     fn start_branch(&self, xid: &Xid, how: Start) -> Result<(), BranchError> {
         let mut state = self.lock();
@@ -45,7 +57,7 @@ impl SessionInner {
             }
             Start::New => (self.new_branch(xid)?, true),
             Start::Join | Start::Resume => {
-                let unit = self.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
+                let unit = self.branch_for_this(xid)?;
                 let is_new = unit.associate(self.id, how, &self.qm)?;
                 (unit, is_new)
             }
@@ -82,17 +94,17 @@ impl SessionInner {
     fn end_branch(&self, xid: &Xid, how: End) -> Result<(), BranchError> {
         let mut state = self.lock();
         let own = state.branch.as_ref() == Some(xid);
-        let mut unit = self.qm.units.branch(xid);
+        let unit = self.branch_for_this(xid);
         if own {
             let is_it =
                 |found: &Arc<Unit>| state.unit.as_ref().is_some_and(|u| Arc::ptr_eq(u, found));
-            if !unit.as_ref().is_some_and(is_it) {
+            if !unit.as_ref().is_ok_and(is_it) {
                 // The system has backed it out, or the end of another connection has.
                 (state.unit, state.branch) = (None, None);
                 return Err(BranchError::RolledBack);
             }
         }
-        let unit = unit.take().ok_or(BranchError::Unknown)?;
+        let unit = unit?;
         let mut work = unit.lock();
         let (stage, doomed) = (work.stage, work.doomed);
         let rolled_back = match &mut work.ongoing {
@@ -157,7 +169,7 @@ impl SessionInner {
     async fn end_idle(&self, xid: &Xid, wanted: Wanted) -> Result<Vote, BranchError> {
         let mut log_space_wait = LogSpaceWait::new();
         loop {
-            let unit = self.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
+            let unit = self.branch_for_this(xid)?;
             let begun = unit.begin_end_of_idle(&self.qm, xid, wanted)?;
             if let Begun::Prepare(Prepare::Appended(_)) = &begun {
                 unit.set_preparer(self.preparer());
@@ -170,7 +182,7 @@ impl SessionInner {
     }
 
     async fn commit_one_phase(&self, xid: &Xid) -> Result<(), BranchError> {
-        let known = self.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
+        let known = self.branch_for_this(xid)?;
         if let Some(outcome) = known.settled() {
             return Err(BranchError::Heuristic(outcome));
         }
@@ -178,7 +190,7 @@ impl SessionInner {
     }
 
     async fn roll_back(&self, xid: &Xid) -> Result<(), BranchError> {
-        let known = self.qm.units.branch(xid).ok_or(BranchError::Unknown)?;
+        let known = self.branch_for_this(xid)?;
         match known.is_prepared_or_later() {
             false => match self.end_idle(xid, Wanted::Backout).await {
                 Ok(_) | Err(BranchError::RolledBack) => Ok(()),
@@ -189,6 +201,12 @@ impl SessionInner {
                 self.qm.resolve(xid, how).await
             }
         }
+    }
+
+    /// Of one that is not prepared others do not learn by this either that it is there.
+    async fn resolve(&self, xid: &Xid, how: Resolution) -> Result<(), BranchError> {
+        self.branch_for_this(xid)?;
+        self.qm.resolve(xid, how).await
     }
 
     async fn prepare_unit(&self, xid: &Xid) -> Result<Vote, BranchError> {
@@ -255,12 +273,25 @@ impl Inner {
     }
 }
 
+/// Work on a branch is for nobody's ears, but that somebody has tried it on another user's.
+fn refused_as_anothers(
+    session: &SessionInner,
+    xid: &Xid,
+    call: (&'static str, u32),
+    result: Result<(), BranchError>,
+) -> Result<(), BranchError> {
+    match result {
+        Err(BranchError::Anothers) => Deciding::begin(session, xid, call).done(result),
+        other => other,
+    }
+}
+
 impl Session {
     /// Begins to work on a branch, or to work on it again (xa_start): from now on the connection's unit of work is the
     /// branch's.
     ///
     /// # Errors
-    /// [`BranchError::Invalid`], [`BranchError::Duplicate`], [`BranchError::Unknown`], [`BranchError::Protocol`],
+    /// [`BranchError::Invalid`], [`BranchError::Duplicate`], [`BranchError::Unknown`], [`BranchError::Anothers`], [`BranchError::Protocol`],
     /// [`BranchError::Outside`]; [`BranchError::RolledBack`] the branch is to be backed out; 2102 the connection has 10,000
     /// that are not prepared; 2009, 2018, 2162, 2219.
     pub async fn start_branch(&self, xid: &Xid, how: Start) -> Result<(), BranchError> {
@@ -270,25 +301,38 @@ impl Session {
             return Err(BranchError::Invalid);
         }
         session.settled().await?;
-        session.start_branch(xid, how)
+        let started = session.start_branch(xid, how);
+        let flags = match how {
+            Start::New => TMNOFLAGS,
+            Start::Join => TMJOIN,
+            Start::Resume => TMRESUME,
+        };
+        refused_as_anothers(session, xid, ("XA_START", flags), started)
     }
 
     /// Ends the connection's work on a branch, or work that is suspended (xa_end).
     ///
     /// # Errors
-    /// [`BranchError::Unknown`], [`BranchError::Protocol`]; [`BranchError::RolledBack`] the work has ended, and the branch
+    /// [`BranchError::Unknown`], [`BranchError::Anothers`], [`BranchError::Protocol`]; [`BranchError::RolledBack`] the work has ended, and the branch
     /// is backed out or to be backed out; 2009, 2018, 2162, 2219.
     pub async fn end_branch(&self, xid: &Xid, how: End) -> Result<(), BranchError> {
         let session = self.inner();
         let _call = session.enter()?;
         session.settled().await?;
-        session.end_branch(xid, how)
+        let ended = session.end_branch(xid, how);
+        let flags = match how {
+            End::Success => TMSUCCESS,
+            End::Fail => TMFAIL,
+            End::Suspend { migrate: false } => TMSUSPEND,
+            End::Suspend { migrate: true } => TMSUSPEND | TMMIGRATE,
+        };
+        refused_as_anothers(session, xid, ("XA_END", flags), ended)
     }
 
     /// Prepares a branch that nobody works on (xa_prepare): it is in doubt until it is resolved.
     ///
     /// # Errors
-    /// [`BranchError::Unknown`], [`BranchError::Protocol`]; [`BranchError::RolledBack`], after which it has ended; 2102 the
+    /// [`BranchError::Unknown`], [`BranchError::Anothers`], [`BranchError::Protocol`]; [`BranchError::RolledBack`], after which it has ended; 2102 the
     /// log is full, and the branch is as it was; 2009 the outcome is decided by the restart.
     pub async fn prepare_branch(&self, xid: &Xid) -> Result<Vote, BranchError> {
         let session = self.inner();
@@ -340,7 +384,7 @@ impl Session {
     /// Commits or backs out a branch that is prepared. When it returns without error, that is forced to the log.
     ///
     /// # Errors
-    /// [`BranchError::Unknown`], [`BranchError::Protocol`], [`BranchError::Heuristic`]; 2102 the log is full, 2009 the
+    /// [`BranchError::Unknown`], [`BranchError::Anothers`], [`BranchError::Protocol`], [`BranchError::Heuristic`]; 2102 the log is full, 2009 the
     /// outcome is decided by the restart.
     pub async fn resolve(&self, xid: &Xid, outcome: Outcome) -> Result<(), BranchError> {
         let session = self.inner();
@@ -350,8 +394,7 @@ impl Session {
             Outcome::BackedOut => "XA_ROLLBACK",
         };
         let deciding = Deciding::begin(session, xid, (call, TMNOFLAGS));
-        let how = Resolution::Decided(outcome);
-        deciding.done(session.qm.resolve(xid, how).await)
+        deciding.done(session.resolve(xid, Resolution::Decided(outcome)).await)
     }
 
     /// Forgets a branch that was completed heuristically.
@@ -362,7 +405,7 @@ impl Session {
         let session = self.inner();
         let _call = session.enter()?;
         let deciding = Deciding::begin(session, xid, ("XA_FORGET", TMNOFLAGS));
-        deciding.done(session.qm.resolve(xid, Resolution::Forgotten).await)
+        deciding.done(session.resolve(xid, Resolution::Forgotten).await)
     }
 
     /// The branches that are prepared, or completed heuristically and not forgotten.

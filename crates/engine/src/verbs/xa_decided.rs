@@ -1,8 +1,8 @@
 //! What whoever audits is given of the decisions of applications about branches of global transactions.
 //!
 //! Invariants: a decision about a branch that is not the connection's own is one event, with what came of it, also where the
-//! application goes away before that is known. Of a connection's own branches there is none: it would be one for each
-//! transaction. A prepare is such a decision, for whoever prepares a branch makes it his own.
+//! application goes away before that is known; so is work on one that is refused because another user has begun it. Of a connection's own
+//! branches there is none: it would be one for each transaction. A prepare is such a decision, for whoever prepares a branch makes it his own.
 
 use posthaste_mqi::{Reason, Xid};
 
