@@ -385,9 +385,15 @@ impl Catalogue {
     /// earlier releases do.
     pub(crate) fn named_set(&self, ccsid: i32) -> i32 {
         match ccsid {
-            MQCCSI_Q_MGR => self.qmgr().coded_char_set_id,
+            // Most puts come here: nothing is counted up for it.
+            MQCCSI_Q_MGR => self.qmgr.read().coded_char_set_id,
             named => named,
         }
+    }
+
+    /// The longest message that the queue manager takes.
+    pub(crate) fn longest_message(&self) -> usize {
+        self.qmgr.read().max_msg_length
     }
 
     /// A local queue by name.

@@ -298,7 +298,7 @@ impl SessionInner {
         if !rules.publish || alias.is_some_and(|alias| alias.put_inhibited()) {
             return Err(Reason::PUT_INHIBITED);
         }
-        if data.len() > qm.catalogue.qmgr().max_msg_length {
+        if data.len() > qm.catalogue.longest_message() {
             return Err(Reason::MSG_TOO_BIG_FOR_Q_MGR);
         }
         let mut given_back = md.msg_id;

@@ -267,7 +267,7 @@ impl SessionInner {
         if length > attributes.max_msg_length {
             return Err(Reason::MSG_TOO_BIG_FOR_Q);
         }
-        if length > self.qm.catalogue.qmgr().max_msg_length {
+        if length > self.qm.catalogue.longest_message() {
             return Err(Reason::MSG_TOO_BIG_FOR_Q_MGR);
         }
         if attributes.temporary() && md.persistence == MQPER_PERSISTENT {
