@@ -94,6 +94,7 @@ fn each_number_of_the_queue_manager_has_a_row() {
             connections: next() as usize,
             in_doubt: next() as usize,
             started: next() as i64,
+            data: "/data".into(),
             log: LogStatus {
                 path: PathBuf::new(),
                 current: next(),

@@ -4,7 +4,7 @@ use posthaste_command::pcf::{
     Header, Message, Parameter, Text, Value, escape_replies, escape_request,
 };
 use posthaste_command::{DisplayWhat, Reply, Row};
-use posthaste_mqi::constants::MQCMD_PING_Q_MGR;
+use posthaste_mqi::constants::MQCMD_ESCAPE;
 use posthaste_mqi::{ByteOrder, Reason};
 
 use super::Seeds;
@@ -120,7 +120,7 @@ pub fn pcf() -> Seeds {
         column: None,
     };
     for (order, name) in [(ByteOrder::Big, "big"), (ByteOrder::Little, "little")] {
-        for (number, bytes) in escape_replies(MQCMD_PING_Q_MGR, &reply, order)
+        for (number, bytes) in escape_replies(MQCMD_ESCAPE, &reply, order)
             .into_iter()
             .enumerate()
         {
