@@ -43,9 +43,6 @@ const KNOWN: i32 = MQRO_EXCEPTION_WITH_FULL_DATA
     | MQRO_NAN
     | MQRO_ACTIVITY;
 
-/// Tenths of a second that a report lives which says that its message has expired.
-const OF_AN_EXPIRED: i32 = 600;
-
 /// The kinds of report, each with its option, its "with full data" option and its feedback.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
@@ -142,7 +139,8 @@ fn passed_on(qm: &Inner, kind: Kind, md: &Md, expires: i64) -> (i32, i32) {
         return (MQRO_NONE, MQEI_UNLIMITED);
     }
     let expiry = match (kind, expires) {
-        (Kind::Expiration, _) => OF_AN_EXPIRED,
+        // Nothing is left of it, and the report is to be read.
+        (Kind::Expiration, _) => MQEI_UNLIMITED,
         (_, 0) => md.expiry,
         (_, expires) => tenths_left(expires, qm.clock.now()),
     };
