@@ -371,7 +371,12 @@ fn a_subscription_is_its_makers() {
     let like = command(&w, "second", "DEFINE SUB(S2) LIKE(S)");
     assert_eq!(like.reason, Reason::NOT_AUTHORIZED);
     done("second", "DEFINE SUB(S2) LIKE(S) SUBUSER('second')");
-    done("second", "DEFINE SUB(S) TOPICSTR('news') DEST(Q) REPLACE");
+    // Its messages come to Q2.
+    let replaces = "DEFINE SUB(S) TOPICSTR('news') DEST(Q) REPLACE";
+    let refused = command(&w, "second", replaces);
+    assert_eq!(refused.reason, Reason::NOT_AUTHORIZED);
+    w.run("SET AUTHREC PROFILE(Q2) OBJTYPE(QUEUE) GROUP('staff') AUTHADD(GET,BROWSE)");
+    done("second", replaces);
     assert_eq!(user(), "second");
 }
 
