@@ -114,10 +114,47 @@ fn to_put_on(qm: &QueueManager, queue: String) -> Vec<Needed> {
     }
 }
 
+/// Where the messages of a subscription go.
+#[derive(PartialEq, Eq)]
+struct Destination {
+    queue: String,
+    /// Blank: this one.
+    manager: String,
+}
+
+impl Destination {
+    fn of(qm: &QueueManager, attrs: &Attrs) -> Destination {
+        let text = |selector| attrs.text(selector).trim_matches(' ').to_owned();
+        Destination {
+            queue: text(MQCACF_DESTINATION),
+            manager: text(MQCACF_DESTINATION_Q_MGR),
+        }
+        .seen_by(qm)
+    }
+
+    fn seen_by(mut self, qm: &QueueManager) -> Destination {
+        if self.manager == qm.name() {
+            self.manager.clear();
+        }
+        self
+    }
+
+    /// What is needed to have the messages of another user's subscription, as MQSUB needs it, or to change where those go that go to
+    /// another queue manager.
+    fn to_have_from(self) -> Needed {
+        let to_have = [Authority::Put, Authority::Get, Authority::Browse];
+        match self.manager.is_empty() {
+            true => Needed::Object(ObjectType::Queue, self.queue, Authorities::of(&to_have)),
+            false => Needed::Manager(Authority::Change.into()),
+        }
+    }
+}
+
 /// What a command about a subscription needs: to subscribe to its topic; to put to its queue, and to set identity contexts there if it says
 /// one, as MQSO_SET_IDENTITY_CONTEXT does; to be another user, if messages are
 /// to come from one whom the subscription names (the command server, for one, believes them) and who is not the issuer; and, where the queue is another
-/// queue manager's, to change this one, for its transmission queues are not looked at before messages are put.
+/// queue manager's, to change this one, for its transmission queues are not looked at before messages are put; and of another user's, of which
+/// the messages are to be the issuer's or to go elsewhere, to have them where they go.
 fn of_subscription(
     (qm, own): (&QueueManager, &str),
     name: &str,
@@ -148,22 +185,36 @@ fn of_subscription(
     let Some(change) = &change else {
         return needed;
     };
-    let queue = text(MQCACF_DESTINATION);
+    let Destination { queue, manager } = Destination {
+        queue: text(MQCACF_DESTINATION),
+        manager: text(MQCACF_DESTINATION_Q_MGR),
+    }
+    .seen_by(qm);
     if !queue.is_empty() {
         if change.sets_identity(known.as_ref()) {
             let set: Authorities = Authority::SetIdentity.into();
             needed.push(Needed::Object(ObjectType::Queue, queue.clone(), set));
             needed.push(Needed::Manager(set));
         }
-        needed.extend(to_put_on(qm, queue));
+        needed.extend(to_put_on(qm, queue.clone()));
     }
-    let manager = text(MQCACF_DESTINATION_Q_MGR);
-    if !manager.is_empty() && manager != qm.name() {
+    if !manager.is_empty() {
         needed.push(Needed::Manager(Authority::Change.into()));
     }
     let user = text(MQCACF_SUB_USER_ID);
     // As long as a user identifier in a message may be, of which SUBUSER is one.
-    let is_own = Chars::<12>::new(&user) == Chars::<12>::new(own);
+    let is_his = |user: &str| Chars::<12>::new(user) == Chars::<12>::new(own);
+    let is_own = is_his(&user);
+    if let Some(there) = attrs_of(name)
+        && !is_his(there.text(MQCACF_SUB_USER_ID).trim_matches(' '))
+        && there.int(MQIACF_DESTINATION_CLASS) != MQDC_MANAGED
+    {
+        let old = Destination::of(qm, &there);
+        let is_his_then = is_own || user.is_empty() && change.define.is_some();
+        if is_his_then || old != (Destination { queue, manager }) {
+            needed.push(old.to_have_from());
+        }
+    }
     if change.redirects() && !user.is_empty() && !is_own {
         let to_send_as = [Authority::AlternateUser, Authority::SetIdentity];
         needed.push(Needed::Manager(Authorities::of(&to_send_as)));

@@ -82,6 +82,15 @@ impl Admin {
         if let Err(reason) = qm.running() {
             return Reply::failed("AMQ8146E", &[qm.name().to_owned()], reason);
         }
+        let (is_new, may_replace) = match command {
+            Command::Define {
+                kind,
+                name,
+                replace,
+                ..
+            } => (qm.object(*kind, name).is_none(), *replace),
+            _ => (false, false),
+        };
         let refusal = authority::forbidden(qm, issuer, command);
         let refusal = refusal.or_else(|| match command {
             Command::Display { what, name, .. } => authority::hidden(qm, issuer, *what, name),
@@ -90,17 +99,19 @@ impl Admin {
         if let Some(refusal) = refusal {
             return refusal;
         }
-        let is_new = |kind: &ObjectKind, name: &str| qm.object(*kind, name).is_none();
+        let mut reply = self.carry_out(issuer, command, is_new).await;
+        let was_made = reply.reason == Reason::OBJECT_ALREADY_EXISTS && is_new && may_replace;
         let made = match command {
+            Command::Define { kind, name, .. } if was_made && qm.object(*kind, name).is_some() => {
+                // Somebody has made it meanwhile: to replace it needs something else.
+                return Box::pin(self.execute_for(issuer, command)).await;
+            }
             // A subscription has no records: what its name is a profile of are topic objects.
-            Command::Define { kind, name, .. }
-                if *kind != ObjectKind::Sub && is_new(kind, name) =>
-            {
+            Command::Define { kind, name, .. } if *kind != ObjectKind::Sub && is_new => {
                 Some((*kind, name))
             }
             _ => None,
         };
-        let mut reply = self.carry_out(issuer, command).await;
         if let Command::Display { what, name, .. } = command
             && authority::visible(qm, issuer, *what, &mut reply)
         {
@@ -130,7 +141,8 @@ impl Admin {
         }
     }
 
-    async fn carry_out(&self, issuer: &Issuer, command: &Command) -> Reply {
+    /// `is_new`: what is defined was not there when it was decided that it may be.
+    async fn carry_out(&self, issuer: &Issuer, command: &Command, is_new: bool) -> Reply {
         let qm = &self.qm;
         match command {
             Command::Define {
@@ -145,6 +157,7 @@ impl Admin {
                     kind: *kind,
                     name,
                     replace: *replace,
+                    decided_new: is_new,
                     like: like.as_deref(),
                     attrs,
                     maker: &maker,

@@ -27,6 +27,7 @@ fn define_with(
         kind,
         name,
         replace: false,
+        decided_new: false,
         like,
         attrs,
         maker: "",

@@ -402,6 +402,7 @@ fn no_application_makes_a_queue_whose_messages_are_taken_at_their_word() {
             kind: ObjectKind::QLocal,
             name: STAGING,
             replace: false,
+            decided_new: false,
             like: None,
             attrs: &attrs,
             maker: "",

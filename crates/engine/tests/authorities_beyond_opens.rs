@@ -4,11 +4,14 @@
 
 mod world;
 
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use posthaste_command::{Attrs, ObjectKind, render};
-use posthaste_engine::{NewDefinition, Session};
+use posthaste_admin::Admin;
+use posthaste_authority::Authority;
+use posthaste_command::{Attrs, ObjectKind, parse, render};
+use posthaste_engine::{Application, NewDefinition, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Chars, Gmo, Hobj, Md, Name, Od, Reason, Sd};
@@ -173,10 +176,7 @@ fn records_that_were_there_before_a_dynamic_queue_stay() {
                 "SET AUTHREC PROFILE({name}) OBJTYPE(QUEUE) GROUP('staff') AUTHRMV(GET)"
             ));
         }
-        assert!(
-            authorities(&w, "staff", &name).contains("SETALL"),
-            "{model}"
-        );
+        assert!(authorities(&w, "staff", &name).contains("CHG"), "{model}");
         close(&s, handle, MQCO_DELETE).unwrap();
         assert_eq!(authorities(&w, "others", &name), "BROWSE", "{model}");
         // That is for whoever makes the queue again, where it is made again and again.
@@ -350,6 +350,7 @@ fn a_subscription_is_its_makers() {
         kind: ObjectKind::Sub,
         name: default,
         replace: true,
+        decided_new: false,
         like: None,
         attrs: &Attrs::default(),
         maker: "app",
@@ -370,7 +371,12 @@ fn a_subscription_is_its_makers() {
     let like = command(&w, "second", "DEFINE SUB(S2) LIKE(S)");
     assert_eq!(like.reason, Reason::NOT_AUTHORIZED);
     done("second", "DEFINE SUB(S2) LIKE(S) SUBUSER('second')");
-    done("second", "DEFINE SUB(S) TOPICSTR('news') DEST(Q) REPLACE");
+    // Its messages come to Q2.
+    let replaces = "DEFINE SUB(S) TOPICSTR('news') DEST(Q) REPLACE";
+    let refused = command(&w, "second", replaces);
+    assert_eq!(refused.reason, Reason::NOT_AUTHORIZED);
+    w.run("SET AUTHREC PROFILE(Q2) OBJTYPE(QUEUE) GROUP('staff') AUTHADD(GET,BROWSE)");
+    done("second", replaces);
     assert_eq!(user(), "second");
 }
 
@@ -407,4 +413,68 @@ fn a_subscription_is_its_makers_whose_name_is_longer_than_an_identifier() {
     assert!(reply.ok, "{reply:?}");
     let shown = w.mqsc("DISPLAY SUB(MINE) SUBUSER");
     assert_eq!(shown.rows[0].2.shown("SUBUSER").unwrap(), "administrato");
+}
+
+/// What is needed is decided before, and others define meanwhile: to make an object does not come to replace somebody's.
+#[test]
+fn what_is_defined_meanwhile_is_not_replaced_by_who_may_only_make() {
+    let (w, _) = world(false);
+    grant(
+        &w,
+        &[
+            ("QMGR", "self", "CONNECT"),
+            ("QMGR", "self", "DSP"),
+            ("QUEUE", "X.**", "CRT"),
+        ],
+    );
+    let issuer = block_on(w.qm().issuer(Application {
+        user: "app".to_owned(),
+        ..who("admin")
+    }));
+    let (issuer, admin) = (issuer.unwrap(), Admin::alone(w.qm()));
+    let both = (0..300).map(|n| {
+        let define = format!("DEFINE QLOCAL(X.{n}) DESCR");
+        let read = |text: String| parse(&text).unwrap().unwrap();
+        let app = read(format!("{define}('app') REPLACE"));
+        (app, read(format!("{define}('owner')")))
+    });
+    let both: Vec<_> = both.collect();
+    let at_once = Barrier::new(2);
+    let mut owner = Vec::new();
+    let app = std::thread::scope(|threads| {
+        let app = threads.spawn(|| {
+            let each = both.iter().map(|(define, _)| {
+                at_once.wait();
+                block_on(admin.execute_for(&issuer, define)).reason
+            });
+            each.collect::<Vec<_>>()
+        });
+        for (n, (_, define)) in both.iter().enumerate() {
+            at_once.wait();
+            // A little later each time, so as to come in between.
+            for _ in 0..n % 100 * 50 {
+                std::hint::spin_loop();
+            }
+            owner.push(block_on(admin.execute(define)).ok);
+        }
+        app.join().unwrap()
+    });
+    let descr = |name: &str| {
+        let shown = w.mqsc(&format!("DISPLAY QLOCAL({name}) DESCR"));
+        shown.rows[0].2.shown("DESCR").unwrap()
+    };
+    for (n, (app, owner)) in app.into_iter().zip(owner).enumerate() {
+        let (is_owners, maker) = match app {
+            Reason::NONE => (false, "app"),
+            Reason::NOT_AUTHORIZED => (true, "owner"),
+            other => panic!("{other}"),
+        };
+        let made = (owner, descr(&format!("X.{n}")));
+        assert_eq!(made, (is_owners, maker.to_owned()), "{n}");
+    }
+    for record in w.qm().authority_records() {
+        if record.authorities.has(Authority::Get.into()) {
+            assert_eq!(descr(record.profile.text()), "app");
+        }
+    }
 }

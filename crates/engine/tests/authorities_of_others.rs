@@ -5,6 +5,7 @@
 mod world;
 
 use bytes::Bytes;
+use posthaste_command::render;
 use posthaste_engine::{AuditKind, BranchError, End, Outcome, Session, Start, Vote};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
@@ -404,6 +405,52 @@ fn who_moves_anothers_subscription_may_have_its_messages_where_they_come() {
         grant(&w, plain);
         assert_eq!(moves(), Ok(()));
         w.run("DELETE SUB(S)");
+    }
+}
+
+/// The same by a command.
+#[test]
+fn who_moves_anothers_subscription_by_a_command_may_have_its_messages_too() {
+    let (w, _) = world(false);
+    w.run("DEFINE QLOCAL(ARCHIVE)\nDEFINE QLOCAL(Q)\nDEFINE QLOCAL(QM2) USAGE(XMITQ)");
+    let plain: &[Grant] = &[
+        ("QMGR", "self", "CONNECT"),
+        ("QMGR", "self", "DSP"),
+        ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+        ("QUEUE", "Q", "PUT"),
+    ];
+    let here: &[Grant] = &["PUT", "GET", "BROWSE"].map(|word| ("QUEUE", "ARCHIVE", word));
+    let elsewhere: &[Grant] = &[("QMGR", "self", "CHG")];
+    for (to, has) in [("ARCHIVE", here), ("ARCHIVE) DESTQMGR(QM2", elsewhere)] {
+        for text in [
+            "ALTER SUB(S) DEST(Q) DESTQMGR(QM1) SUBUSER('app')",
+            "DEFINE SUB(S) TOPICSTR('t') DEST(Q) DESTQMGR(QM1) REPLACE",
+        ] {
+            w.run(&format!(
+                "DEFINE SUB(S) TOPICSTR('t') DEST({to}) SUBUSER('boss') REPLACE"
+            ));
+            let shown = || render(&w.mqsc("DISPLAY SUB(S) DEST DESTQMGR SUBUSER"));
+            let before = shown();
+            for missing in has {
+                let some: Vec<_> = has.iter().filter(|one| *one != missing).copied().collect();
+                grant(&w, &[plain, &some].concat());
+                let reply = command(&w, "app", text);
+                assert_eq!(reply.reason, Reason::NOT_AUTHORIZED, "{text} {missing:?}");
+                assert_eq!(shown(), before);
+            }
+            grant(&w, &[plain, has].concat());
+            assert!(command(&w, "app", text).ok, "{text}");
+            // His own he may move back and forth; it does not become his own without that either.
+            grant(&w, plain);
+            w.run("ALTER SUB(S) DEST(ARCHIVE)");
+            assert!(command(&w, "app", "ALTER SUB(S) DEST(Q)").ok);
+            w.run("ALTER SUB(S) SUBUSER('boss')");
+            let takes = "ALTER SUB(S) SUBUSER('app')";
+            let refused = command(&w, "app", takes).reason;
+            assert_eq!(refused, Reason::NOT_AUTHORIZED, "{takes}");
+            assert!(command(&w, "app", "ALTER SUB(S) USERDATA('x')").ok);
+            w.run("DELETE SUB(S)");
+        }
     }
 }
 

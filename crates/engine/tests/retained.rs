@@ -718,6 +718,7 @@ fn a_definition_sends_nothing_to_what_another_has_defined_in_its_place() {
                 kind: ObjectKind::Sub,
                 name: "S",
                 replace: false,
+                decided_new: false,
                 like: None,
                 attrs: &attrs,
                 maker: "",

@@ -31,6 +31,8 @@ pub struct NewDefinition<'a> {
     pub name: &'a str,
     /// Whether it may take the place of one of this kind.
     pub replace: bool,
+    /// It was decided about as about something new: one that somebody has made meanwhile stays.
+    pub decided_new: bool,
     /// Whose attributes it begins with; none: those of the kind's default object.
     pub like: Option<&'a str>,
     /// What is said of it besides.
@@ -201,6 +203,7 @@ impl QueueManager {
             kind,
             name,
             replace,
+            decided_new,
             like,
             attrs: given,
             maker,
@@ -224,7 +227,10 @@ impl QueueManager {
             attrs,
         };
         let made = self.prepare_subscription(&mut object, replace).await?;
-        let may = |known: &Definition, after: &Attrs| self.may_become(known, after);
+        let may = |known: &Definition, after: &Attrs| match decided_new {
+            true => Err(ChangeError::Exists(known.kind())),
+            false => self.may_become(known, after),
+        };
         let replace: Option<May<'_>> = match replace {
             true => Some(&may),
             false => None,

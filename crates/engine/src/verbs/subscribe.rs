@@ -106,6 +106,11 @@ fn brings_own(sd: &Sd, hobj: Hobj) -> bool {
     sd.options & MQSO_MANAGED == 0 && hobj != Hobj::NONE
 }
 
+/// Where the messages of a subscription go.
+fn goes(to: &Destination) -> (Name, Name) {
+    (to.queue, to.queue_manager)
+}
+
 /// What an application's own queue is, for a subscription.
 struct Provided {
     destination: Destination,
@@ -439,7 +444,6 @@ impl SessionInner {
         if !resumes && provided.is_none() && !before.managed {
             self.may_set_identity(sd, before, caller)?;
         }
-        let goes = |to: &Destination| (to.queue, to.queue_manager);
         let same = |provided: &Provided| goes(&provided.destination) == goes(&before.destination);
         if resumes && !provided.as_ref().is_none_or(same) {
             return Err(Reason::HOBJ_ERROR.into());
@@ -450,12 +454,9 @@ impl SessionInner {
         }
         let destination = provided.map(|provided| provided.destination);
         let moves = !resumes && destination.is_some();
-        let is_anothers = self.is_another(sd, before);
-        if moves && is_anothers && !before.managed {
-            caller.may_have_from(
-                qm,
-                (&before.destination.queue, &before.destination.queue_manager),
-            )?;
+        if moves && self.is_another(sd, before) && !before.managed {
+            let (queue, manager) = goes(&before.destination);
+            caller.may_have_from(qm, (&queue, &manager))?;
         }
         let change = |of: &Subscription| self.changed(sd, given, of, destination.as_ref());
         let changes = change(before)?.is_some();
@@ -466,16 +467,12 @@ impl SessionInner {
         let opened = self.open_handles(before, open_options, (caller, authorised))?;
         let became = Became::Resumed(opened);
         if changes {
-            let stays = |now: &Subscription| match moves && !is_anothers {
+            let is_his = moves && !self.is_another(sd, before);
+            let stays = |now: &Subscription| match is_his {
                 true => !self.is_another(sd, now),
                 false => goes(&now.destination) == goes(&before.destination),
             };
-            let change = |now: &Subscription| match stays(now) {
-                true => change(now).map_err(ChangeError::Failed),
-                // Its messages go elsewhere meanwhile, and what was looked at and opened is not where they go; or it is another's.
-                false => Err(ChangeError::NotFound),
-            };
-            found = self.alter(&of.id, &change).await?;
+            found = self.alter(&of.id, &stays, &change).await?;
         }
         Ok(Used {
             found,
@@ -484,14 +481,20 @@ impl SessionInner {
         })
     }
 
-    /// Alters a subscription; gives what is known of it then.
+    /// Alters a subscription, if it stays what was looked at; gives what is known of it then.
     async fn alter(
         &self,
         id: &SubId,
-        change: &(impl Fn(&Subscription) -> Result<Option<Subscription>, ChangeError> + Sync),
+        stays: &(impl Fn(&Subscription) -> bool + Sync),
+        change: &(impl Fn(&Subscription) -> Result<Option<Subscription>, Reason> + Sync),
     ) -> Result<Found, Missed> {
         let qm = &self.qm;
-        let alter = || qm.catalogue.alter_subscription(qm, id, change);
+        let change = |now: &Subscription| match stays(now) {
+            true => change(now).map_err(ChangeError::Failed),
+            // Its messages go elsewhere meanwhile, and what was looked at and opened is not where they go; or it is another's.
+            false => Err(ChangeError::NotFound),
+        };
+        let alter = || qm.catalogue.alter_subscription(qm, id, &change);
         match qm.with_log_room(alter).await {
             Ok(()) => qm.topics.found(id).ok_or(Missed::Again),
             Err(ChangeError::NotFound) => Err(Missed::Again),
