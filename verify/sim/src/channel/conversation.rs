@@ -339,7 +339,10 @@ impl Conversation {
             return self.commit_one_phase(&branch).await;
         }
         let (outcome, _) = self.request(Hobj::NONE, &Request::Commit).await?;
-        Ok(done(outcome, ()))
+        match outcome.reason {
+            Reason::BACKED_OUT => Err(Reason::BACKED_OUT),
+            _ => Ok(done(outcome, ())),
+        }
     }
 
     pub(crate) async fn backout(&self) -> Verb<()> {
