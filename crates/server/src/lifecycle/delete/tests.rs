@@ -61,20 +61,26 @@ fn killed_at(data: &DataDir, number: usize) -> bool {
 #[test]
 fn a_deletion_that_is_killed_at_any_step_is_done_again() {
     let folder = tempfile::tempdir().unwrap();
-    let data = DataDir::at(folder.path());
+    let data = DataDir::at(folder.path().join("data"));
+    let made = made(&data);
+    let kept = folder.path().join("kept");
+    fs::rename(data.root(), &kept).unwrap();
     let mut steps = 0;
     loop {
-        let made = made(&data);
+        let mut copy = std::process::Command::new("cp");
+        let copied = copy.arg("-a").args([&*kept, data.root()]).status();
+        assert!(copied.unwrap().success());
+        log_owner::claim(&made.home, &made.log).unwrap();
         // Somebody else's files do not hinder it, in whichever of the folders.
-        let kept = [made.log.join("diary"), made.home.folder.join("diary")];
+        let diaries = [made.log.join("diary"), made.home.folder.join("diary")];
         let is_odd = steps % 2 == 1;
         if is_odd {
-            for file in &kept {
+            for file in &diaries {
                 fs::write(file, "dear").unwrap();
             }
         }
         if !killed_at(&data, steps / 2) {
-            assert!(steps > 30, "{steps}");
+            assert!(steps > 40, "{steps}");
             break;
         }
         let begun = steps / 2 > 0;
@@ -105,11 +111,12 @@ fn a_deletion_that_is_killed_at_any_step_is_done_again() {
             done => assert!(done.unwrap_or_else(|e| panic!("{steps}: {e}")).is_empty()),
         }
         assert_eq!(registry::read(&data).unwrap(), Registered::default());
-        for file in kept.iter().filter(|_| is_odd) {
+        for file in diaries.iter().filter(|_| is_odd) {
             fs::remove_file(file).unwrap();
             fs::remove_dir(file.parent().unwrap()).unwrap();
         }
         assert!(!made.home.folder.exists() && !made.log.exists(), "{steps}");
+        fs::remove_dir_all(data.root()).unwrap();
         steps += 1;
     }
 }
