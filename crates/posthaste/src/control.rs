@@ -285,7 +285,7 @@ fn released(home: &Home) {
 
 pub(crate) fn delete(place: Option<&Path>, args: &cli::Delete) -> Result<Exit, Failure> {
     let data = DataDir::find(place)?;
-    let home = server::find(&data, Some(&args.queue_manager))?;
+    let home = server::find_to_delete(&data, &args.queue_manager)?;
     let mounted = server::delete(&posthaste_env::os(), &data, &home)?;
     if !args.quiet {
         for folder in mounted {

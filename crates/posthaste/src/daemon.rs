@@ -24,7 +24,7 @@ pub(crate) fn start(place: Option<&Path>, args: &cli::Start) -> Result<Exit, Fai
     }
     let data = DataDir::find(place)?;
     let home = server::find(&data, args.queue_manager.as_deref())?;
-    must_not_run(&home)?;
+    must_not_run(&data, &home)?;
     if args.objects {
         return control::restore(&data, &home, args.quiet);
     }
@@ -76,7 +76,8 @@ pub(crate) fn start(place: Option<&Path>, args: &cli::Start) -> Result<Exit, Fai
 }
 
 /// Whether a queue manager can be started: what hinders it has the same number and code however it is started.
-pub(crate) fn must_not_run(home: &server::Home) -> Result<(), Failure> {
+pub(crate) fn must_not_run(data: &DataDir, home: &server::Home) -> Result<(), Failure> {
+    server::check_copied(data, home)?;
     let name = home.name.as_str();
     match server::state(&posthaste_env::os(), home) {
         State::Running(server::Phase::Starting) => {

@@ -87,7 +87,11 @@ pub(crate) fn add(place: Option<&Path>, args: &cli::AddInf) -> Result<Exit, Fail
 
 pub(crate) fn remove(place: Option<&Path>, args: &cli::RemoveInf) -> Result<Exit, Failure> {
     let data = DataDir::find(place)?;
-    let home = find(&data, &args.queue_manager)?;
+    let registered = server::registered(&data)?;
+    let home = match registered.begun_to_delete(&args.queue_manager) {
+        Some(home) => home.clone(),
+        None => find(&data, &args.queue_manager)?,
+    };
     if let State::Running(_) = server::state(&posthaste_env::os(), &home) {
         return Err(server::running(&home));
     }

@@ -34,7 +34,7 @@ pub(crate) fn run(place: Option<&Path>, args: &cli::Run) -> Result<Exit, Failure
         }
         Err(failure) => return Err(failure),
     };
-    crate::daemon::must_not_run(&home)?;
+    crate::daemon::must_not_run(&data, &home)?;
     if args.insecure {
         server::allow_insecure_listeners(&home)?;
     }

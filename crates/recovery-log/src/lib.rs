@@ -74,7 +74,7 @@ pub use error::{IoFailure, LogError};
 pub use force::{Force, Forced, Room};
 pub use limits::{FORMAT, MAX_ANCHOR, MAX_RECORD};
 pub use log::{Appended, Class, RecoveryLog, Usage};
-pub use restart::{Record, Restart, create, open};
+pub use restart::{Record, Restart, anchor, create, open};
 pub use statistics::LogStatistics;
 pub use writer::{Job, JobId, PrepareJob, Step, Writer};
 

@@ -68,6 +68,14 @@ pub fn create(
     }
 }
 
+/// The anchor of the log in `dir`, whatever its other files are like.
+///
+/// # Errors
+/// `NoLog`, `ControlDamaged`, `Version`, `Io`.
+pub fn anchor(env: &Env, dir: &Path) -> Result<Vec<u8>, LogError> {
+    Ok(Control::open(&*env.disk, dir)?.slot.anchor)
+}
+
 /// Opens the log in `dir` for restart. The caller holds whatever keeps a second process out.
 ///
 /// # Errors

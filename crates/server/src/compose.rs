@@ -47,7 +47,9 @@ use crate::failure::Failure;
 use crate::failure::exit::Exit;
 use crate::ini::configure::{self, Configured};
 use crate::ini::{SecurityPolicy, Settings};
+use crate::layout::private;
 use crate::layout::{DataDir, Home};
+use crate::lifecycle::another_root;
 use crate::lifecycle::broken_off;
 use crate::lifecycle::create::LISTENER;
 use crate::lifecycle::ending::{Cause, LastEnd};
@@ -168,8 +170,19 @@ pub(crate) fn run_in(
     served: impl FnOnce(&Arc<Fronts>),
 ) -> Result<(), Failure> {
     let home = &options.home;
-    let configured = configure::configure(env, &options.data, home)
-        .inspect_err(|failure| early_log(options).file(failure.id, &failure.inserts))?;
+    let early = |folder| {
+        move |failure: &Failure| {
+            if let Some(log) = early_log(options, folder) {
+                log.file(failure.id, &failure.inserts);
+            }
+        }
+    };
+    another_root::check_copied(&options.data, home).inspect_err(early(options.data.root()))?;
+    let found = match home.folder.is_dir() {
+        true => &home.folder,
+        false => options.data.root(),
+    };
+    let configured = configure::configure(env, &options.data, home).inspect_err(early(found))?;
     let log = Arc::new(ErrorLog::new(
         &home.errors(),
         configured.settings.error_log_bytes,
@@ -198,14 +211,17 @@ pub(crate) fn run_in(
     result
 }
 
-/// Where a failure is written before the configuration is known.
-fn early_log(options: &RunOptions) -> ErrorLog {
-    let folder = match options.home.folder.is_dir() {
-        true => options.home.errors(),
-        false => options.data.errors(),
-    };
+/// Where a failure is written before the configuration is known: below a folder of whoever runs this. What he wrote into another
+/// user's would keep that one from writing there.
+fn early_log(options: &RunOptions, above: &Path) -> Option<ErrorLog> {
+    let folder = above.join("errors");
+    let mut folders = [above, &folder].into_iter().filter(|it| it.exists());
+    if !folders.all(private::is_own) {
+        return None;
+    }
     let size = 32 << 20;
-    ErrorLog::new(&folder, size, Some(&options.home.name), Console::Silent)
+    let name = Some(&*options.home.name);
+    Some(ErrorLog::new(&folder, size, name, Console::Silent))
 }
 
 /// What a start goes by.

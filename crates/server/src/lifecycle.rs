@@ -2,6 +2,7 @@
 //! run ended.
 
 pub(crate) mod access;
+pub(crate) mod another_root;
 pub(crate) mod broken_off;
 pub(crate) mod check;
 pub(crate) mod create;

@@ -299,6 +299,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "See the explanation of {2}. If strangers cause them, keep them from the port, for example with a firewall.",
     ),
     message(
+        "AMQ2054E",
+        "The data folder {1} of queue manager {0} is that of {2}, and not of {3}.",
+        "mqs.ini in {3} names the folder, and so does mqs.ini in {2}, in which it lies: as in a copy of a whole folder of queue managers, because DataPath in mqs.ini and LogPath in qm.ini are whole paths. Nothing was started or deleted.",
+        "To use that queue manager, give the folder {2} (--data-dir or POSTHASTE_DATA). If {3} is a copy, write the copy's folders into DataPath in its mqs.ini and LogPath in the qm.ini of its queue manager. rmvmqinf {0} takes the entry out of mqs.ini and leaves all files alone.",
+    ),
+    message(
         "AMQ2055E",
         "Queue manager {0} is not deleted: {1} {2}.",
         "DataPath in mqs.ini and LogPath in qm.ini name folders. Only what has files that nobody but this program writes is removed, and nothing that is another queue manager's. Nothing was removed.",

@@ -13,6 +13,8 @@
 //!   yet. Without room for that it goes on without, and a later start does it. A log without an identity is refused as soon as it
 //!   has had one.
 
+use std::path::Path;
+
 use posthaste_env::Env;
 use posthaste_store::{Identity, IdentityFile, StoreError};
 
@@ -73,7 +75,7 @@ impl FolderIdentity {
         anchor: &Anchor,
     ) -> Result<FolderIdentity, StartError> {
         let file = IdentityFile::read(&env.disk, &config.data)?;
-        match misfit(config, anchor, &file) {
+        match misfit(&config.log, anchor, &file) {
             Some(what) if !planted(Bug::TrustAnyLog) => Err(nonsense(&what)),
             _ => Ok(FolderIdentity(file)),
         }
@@ -120,9 +122,19 @@ impl FolderIdentity {
     }
 }
 
+/// Why a log does not belong to a data folder, for whoever removes both and needs nothing of what is lost or damaged: nothing
+/// where one of them does not say whose it is.
+pub fn misfit_of_log(env: &Env, data: &Path, log: &Path) -> Option<String> {
+    let anchor = posthaste_recovery_log::anchor(env, log).ok()?;
+    let anchor = Anchor::decode(&anchor).ok()?;
+    let file = IdentityFile::read(&env.disk, data).ok()?;
+    file.newest()?;
+    misfit(log, &anchor, &file)
+}
+
 /// Why the log does not belong to the data folder.
-fn misfit(config: &EngineConfig, anchor: &Anchor, file: &IdentityFile) -> Option<String> {
-    let shown = config.log.display();
+fn misfit(log: &Path, anchor: &Anchor, file: &IdentityFile) -> Option<String> {
+    let shown = log.display();
     let log_run = anchor.incarnation;
     let old = |noted: Identity| {
         let data_run = noted.incarnation;

@@ -225,3 +225,155 @@ fn a_mount_point_is_emptied_and_stays() {
     left.sort_unstable();
     assert_eq!(left, ["QM1", "QM1", "QM1/lost+found"], "{out}");
 }
+
+/// Whoever may change the folder of mqs.ini could have put another queue manager there: that is found out first.
+#[test]
+fn a_deletion_that_is_refused_for_the_folder_of_mqs_ini_has_deleted_nothing() {
+    let place = Place::new();
+    let (home, _) = made(&place);
+    let before = all(&place.data());
+    let mode = |mode| {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(place.data(), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode(0o770);
+    place.line("dltmqm QM1").failed_with(62, "AMQ2009E");
+    assert_eq!(all(&place.data()), before);
+    mode(0o700);
+    place.line("dltmqm QM1").good();
+    assert!(!home.exists());
+}
+
+fn copy(from: &Path, to: &Path) {
+    outcome(std::process::Command::new("cp").arg("-a").args([from, to])).good();
+}
+
+/// DataPath and LogPath are whole paths: a copy of everything has those of the original.
+#[test]
+fn a_copy_of_the_whole_folder_does_not_work_on_the_original() {
+    let place = Place::new();
+    let (home, log) = made(&place);
+    let copied = place.path().join("copied");
+    copy(&place.data(), &copied);
+    let in_copy = |line: &str| {
+        let mut command = place.named("posthaste");
+        command.env("POSTHASTE_DATA", &copied).args(line.split(' '));
+        outcome(&mut command)
+    };
+    let before = all(&place.data());
+    let original = place.data().display().to_string();
+    for line in [
+        "dltmqm QM1",
+        "start -ns QM1",
+        "start -c QM1",
+        "run QM1 --port 0",
+        "check QM1",
+    ] {
+        let refused = in_copy(line).failed_with(77, "AMQ2054E");
+        assert!(
+            refused.err.contains(&original) || refused.out.contains(&original),
+            "{refused:?}"
+        );
+        assert_eq!(all(&place.data()), before, "{line}");
+    }
+    // With its data folder, it still has the log of the original.
+    let (own_home, own_log) = (copied.join("qmgrs/QM1"), copied.join("log/QM1"));
+    rewrite(
+        &copied.join("mqs.ini"),
+        &home,
+        &own_home.display().to_string(),
+    );
+    for line in ["dltmqm QM1", "start -ns QM1", "check QM1"] {
+        in_copy(line).failed_with(77, "AMQ2051E");
+    }
+    assert_eq!(all(&place.data()), before);
+    // With both it is a queue manager of its own.
+    rewrite(
+        &own_home.join("qm.ini"),
+        &log,
+        &own_log.display().to_string(),
+    );
+    in_copy("check QM1").good();
+    in_copy("dltmqm QM1").good();
+    assert!(!own_home.exists() && !own_log.exists());
+    place.line("check QM1").good();
+    assert_eq!(all(&place.data()), before);
+}
+
+/// Also of a copy that has lost its own data, which still must not delete those of the original; and what was put elsewhere on
+/// purpose belongs to whoever names it.
+#[test]
+fn data_elsewhere_are_those_of_the_folder_whose_mqs_ini_names_them() {
+    let place = Place::new();
+    let (home, log) = made(&place);
+    let other = place.path().join("other");
+    let in_other = |line: &str| {
+        let mut command = place.named("posthaste");
+        command.env("POSTHASTE_DATA", &other).args(line.split(' '));
+        outcome(&mut command)
+    };
+    let entry = format!("addmqinf -v Name=QM1 -v DataPath={}", home.display());
+    in_other(&entry).good();
+    in_other("dltmqm QM1").failed_with(77, "AMQ2054E");
+    assert!(home.join("qm.ini").exists() && log.join("LOG.CTL").exists());
+    in_other("check QM1").good();
+    // By another name of the folder it is the folder.
+    let link = place.path().join("link");
+    std::os::unix::fs::symlink(place.data(), &link).unwrap();
+    let mut command = place.named("posthaste");
+    command.env("POSTHASTE_DATA", &link).args(["check", "QM1"]);
+    outcome(&mut command).good();
+    // The folder has given it away.
+    place.line("rmvmqinf QM1").good();
+    in_other("check QM1").good();
+    in_other("dltmqm QM1").good();
+    assert!(!home.exists() && !log.exists());
+}
+
+/// A log that was never this one's, or is an old one, says so itself.
+#[test]
+fn a_log_that_a_start_refuses_is_not_deleted() {
+    let place = Place::new();
+    let (home, log) = made(&place);
+    let others = place.path().join("others");
+    place
+        .line(&format!(
+            "create -lf 64 -lp 2 -ls 1 --data-dir {} QM1",
+            others.display()
+        ))
+        .good();
+    let fast = place.path().join("fast/QM1");
+    fs::create_dir_all(fast.parent().unwrap()).unwrap();
+    fs::rename(others.join("log/QM1"), &fast).unwrap();
+    let old = place.path().join("old");
+    copy(&log, &old);
+    let ini = home.join("qm.ini");
+    let right = fs::read_to_string(&ini).unwrap();
+    rewrite(&ini, &log, &fast.display().to_string());
+    let before = all(place.path());
+    place.line("check QM1").failed_with(78, "AMQ2026S");
+    let refused = place.line("dltmqm QM1").failed_with(76, "AMQ2055E");
+    assert!(
+        refused.err.contains("another queue manager's"),
+        "{refused:?}"
+    );
+    assert_eq!(all(place.path()), before);
+    fs::write(&ini, &right).unwrap();
+    // Two starts later.
+    for _ in 0..2 {
+        place.line("start -c QM1").good();
+    }
+    let new = place.path().join("new");
+    fs::rename(&log, &new).unwrap();
+    copy(&old, &log);
+    place.line("check QM1").failed_with(78, "AMQ2026S");
+    let refused = place.line("dltmqm QM1").failed_with(76, "AMQ2055E");
+    assert!(refused.err.contains("is of start"), "{refused:?}");
+    assert!(log.join("LOG.CTL").exists() && home.join("checkpoint.reserve").exists());
+    // What is damaged or lost does not say anything, and is deleted.
+    fs::remove_dir_all(&log).unwrap();
+    fs::rename(&new, &log).unwrap();
+    fs::remove_file(home.join("identity")).unwrap();
+    place.line("dltmqm QM1").good();
+    assert!(!home.exists() && !log.exists());
+}

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::place::{Place, outcome};
+use crate::place::{Place, outcome, skipped};
 
 fn edit(path: &Path, from: &str, to: &str) {
     let text = std::fs::read_to_string(path).unwrap();
@@ -363,5 +363,31 @@ fn the_page_for_the_night_has_every_code_and_only_messages_that_there_are() {
     for link in page.split("](#").skip(1) {
         let (anchor, _) = link.split_once(')').unwrap();
         assert!(anchors.iter().any(|known| known == anchor), "{anchor}");
+    }
+}
+
+/// Where the folder is another user's, root would write files there that its owner cannot add to.
+#[test]
+fn a_start_by_another_user_leaves_nothing_in_the_folder() {
+    let place = Place::new();
+    place.line("create -lf 64 -lp 2 -ls 1 QM1").good();
+    let give_away = |folder: &Path| {
+        let mut chown = std::process::Command::new("chown");
+        outcome(chown.args(["-R", "65534"]).arg(folder)).code == 0
+    };
+    let all = || {
+        let mut find = std::process::Command::new("find");
+        outcome(find.arg(place.data()).args(["-printf", "%p %u\n"]))
+            .good()
+            .out
+    };
+    for folder in [place.home("QM1"), place.data()] {
+        if !give_away(&folder) {
+            return skipped("only root can give files away");
+        }
+        let before = all();
+        place.line("run QM1 --port 0").failed_with(62, "AMQ2008E");
+        place.line("start -ns QM1").failed_with(62, "AMQ2008E");
+        assert_eq!(all(), before);
     }
 }

@@ -89,6 +89,11 @@ fn check_owner(path: &Path, owner: u32) -> Result<(), Failure> {
     ))
 }
 
+/// Whether something belongs to this user.
+pub(crate) fn is_own(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| check_owner(path, found.uid()).is_ok())
+}
+
 /// New files and folders of this process are private from now on.
 pub fn make_new_files_private() {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));

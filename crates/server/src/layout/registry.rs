@@ -1,12 +1,13 @@
 //! `mqs.ini`: which queue managers there are, where their data is, and which is the default one.
 //!
 //! Invariants: a queue manager is in the file only when its creation is complete, and leaves it
-//! when its files are gone; every change happens under a lock and replaces the file as a whole.
+//! before the first of its files is removed; a stanza that says where these are is there in its stead until all are gone, by
+//! which a deletion that was broken off is done again. Every change happens under a lock and replaces the file as a whole.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
@@ -20,8 +21,10 @@ use crate::layout::{self, DataDir, Home};
 
 const QUEUE_MANAGER: &str = "QueueManager";
 const DEFAULT: &str = "DefaultQueueManager";
+const DELETED: &str = "DeletedQueueManager";
 const NAME: &str = "Name";
 const DATA_PATH: &str = "DataPath";
+const LOG_PATH: &str = "LogPath";
 const NOWHERE: Place = Place { line: 1, column: 1 };
 
 /// What the file says.
@@ -31,12 +34,66 @@ pub struct Registered {
     pub queue_managers: Vec<Home>,
     /// The default one.
     pub default: Option<String>,
+    /// Those whose files are being removed, or were to be.
+    deletions: Vec<Deletion>,
+}
+
+/// A deletion that has begun: both folders were found to be the queue manager's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Deletion {
+    /// Its data.
+    pub home: Home,
+    /// Its recovery log.
+    pub log: PathBuf,
 }
 
 impl Registered {
     /// One queue manager.
     pub fn find(&self, name: &str) -> Option<&Home> {
         self.queue_managers.iter().find(|home| home.name == name)
+    }
+
+    /// One of which the deletion was begun, and is not at its end.
+    pub fn begun_to_delete(&self, name: &str) -> Option<&Home> {
+        Some(&self.deletion(name)?.home)
+    }
+
+    pub(crate) fn deletion(&self, name: &str) -> Option<&Deletion> {
+        self.deletions.iter().find(|it| it.home.name == name)
+    }
+
+    /// From here on it is no queue manager any more.
+    pub(crate) fn begin_deletion(&mut self, home: &Home, log: &Path) {
+        self.forget(&home.name);
+        self.deletions.push(Deletion {
+            home: home.clone(),
+            log: log.to_owned(),
+        });
+    }
+
+    /// Takes out everything about one; whether there was anything.
+    pub(crate) fn forget(&mut self, name: &str) -> bool {
+        let entries = |it: &Registered| it.queue_managers.len() + it.deletions.len();
+        let before = entries(self);
+        self.queue_managers.retain(|home| home.name != name);
+        self.deletions.retain(|it| it.home.name != name);
+        if self.default.as_deref() == Some(name) {
+            self.default = None;
+        }
+        entries(self) < before
+    }
+
+    /// Whether a new one may have a name.
+    ///
+    /// # Errors
+    /// One has it, or its files may still be there.
+    pub(crate) fn check_free(&self, name: &str) -> Result<(), Failure> {
+        let there = || Failure::new(Exit::Exists, "AMQ8110E", &[name]);
+        match (self.find(name), self.deletion(name)) {
+            (None, None) => Ok(()),
+            (None, Some(begun)) => Err(there().with_detail(begun.advice())),
+            (Some(_), _) => Err(there()),
+        }
     }
 
     fn text(&self) -> String {
@@ -57,12 +114,29 @@ impl Registered {
             let entries = vec![entry(NAME, home.name.clone()), entry(DATA_PATH, path)];
             stanzas.push(stanza(QUEUE_MANAGER, entries));
         }
+        for Deletion { home, log } in &self.deletions {
+            let entries = vec![
+                entry(NAME, home.name.clone()),
+                entry(DATA_PATH, home.folder.display().to_string()),
+                entry(LOG_PATH, log.display().to_string()),
+            ];
+            stanzas.push(stanza(DELETED, entries));
+        }
         if let Some(default) = &self.default {
             stanzas.push(stanza(DEFAULT, vec![entry(NAME, default.clone())]));
         }
         format!(
             "# Queue managers of this folder. Written by posthaste create and delete.\n{}",
             stanza::write(&stanzas)
+        )
+    }
+}
+
+impl Deletion {
+    fn advice(&self) -> String {
+        let name = &self.home.name;
+        format!(
+            "Its deletion was broken off. This brings it to its end:\n  posthaste delete {name}"
         )
     }
 }
@@ -98,12 +172,28 @@ pub fn find(data: &DataDir, name: Option<&str>) -> Result<Home, Failure> {
             .ok_or_else(|| Failure::new(Exit::NotFound, "AMQ2028E", &[]))?,
     };
     let found = registered.find(name).cloned();
-    found.ok_or_else(|| unknown(data, name))
+    found.ok_or_else(|| unknown(data, &registered, name))
+}
+
+/// The same for a deletion, which is done again where one was broken off.
+///
+/// # Errors
+/// There is none of that name.
+pub fn find_to_delete(data: &DataDir, name: &str) -> Result<Home, Failure> {
+    layout::check_name(name)?;
+    let registered = read(data)?;
+    let found = registered.find(name).or(registered.begun_to_delete(name));
+    found
+        .cloned()
+        .ok_or_else(|| unknown(data, &registered, name))
 }
 
 /// There is no such queue manager; unless only its entry has been lost.
-fn unknown(data: &DataDir, name: &str) -> Failure {
+fn unknown(data: &DataDir, registered: &Registered, name: &str) -> Failure {
     let not_found = Failure::not_found(name);
+    if let Some(begun) = registered.deletion(name) {
+        return not_found.with_detail(begun.advice());
+    }
     let folder = data.new_data(name, None);
     let home = Home {
         name: name.to_owned(),
@@ -148,6 +238,11 @@ pub fn add_existing(data: &DataDir, home: &Home) -> Result<(), Failure> {
     if home.unfinished().exists() && !home.has_been_started() {
         return Err(wrong("its creation was not finished"));
     }
+    if read(data)?.deletion(&home.name).is_some() {
+        return Err(wrong(
+            "its deletion was broken off, and is to be done again",
+        ));
+    }
     add(data, home, false).map_err(|failure| match failure.exit {
         Exit::Exists => Failure::new(Exit::StanzaExists, "AMQ2047E", &[&home.name]),
         _ => failure,
@@ -160,9 +255,7 @@ pub fn add_existing(data: &DataDir, home: &Home) -> Result<(), Failure> {
 /// One of that name is there; the file cannot be read or written.
 pub(crate) fn add(data: &DataDir, home: &Home, default: bool) -> Result<(), Failure> {
     change(data, |registered| {
-        if registered.find(&home.name).is_some() {
-            return Err(Failure::new(Exit::Exists, "AMQ8110E", &[&home.name]));
-        }
+        registered.check_free(&home.name)?;
         registered.queue_managers.push(home.clone());
         registered
             .queue_managers
@@ -180,13 +273,8 @@ pub(crate) fn add(data: &DataDir, home: &Home, default: bool) -> Result<(), Fail
 /// There is none of that name; the file cannot be read or written.
 pub fn remove(data: &DataDir, name: &str) -> Result<(), Failure> {
     change(data, |registered| {
-        let before = registered.queue_managers.len();
-        registered.queue_managers.retain(|home| home.name != name);
-        if registered.queue_managers.len() == before {
+        if !registered.forget(name) {
             return Err(Failure::not_found(name));
-        }
-        if registered.default.as_deref() == Some(name) {
-            registered.default = None;
         }
         Ok(())
     })
@@ -223,10 +311,18 @@ fn change(
 ) -> Result<(), Failure> {
     exclusively(data, |mut registered| {
         what(&mut registered)?;
-        let path = data.registry();
-        let written = layout::write_atomically(&path, &registered.text());
-        written.map_err(|error| Failure::io(&path, &error))
+        write(data, &registered)
     })
+}
+
+/// Writes the file; who does that has it exclusively.
+///
+/// # Errors
+/// It cannot be written; what it has said is still there then.
+pub(crate) fn write(data: &DataDir, registered: &Registered) -> Result<(), Failure> {
+    let path = data.registry();
+    let written = layout::write_atomically(&path, &registered.text());
+    written.map_err(|error| Failure::io(&path, &error))
 }
 
 fn parse(file: &str, bytes: &[u8]) -> Result<Registered, Vec<ConfigError>> {
@@ -253,18 +349,30 @@ fn take(file: &str, stanza: &Stanza, registered: &mut Registered) -> Result<(), 
         let name = stanza.get(NAME).filter(|name| layout::valid_name(name));
         name.ok_or_else(|| fault_in(file, stanza.at, "the stanza has no valid Name"))
     };
-    if is(QUEUE_MANAGER) {
+    let path = |key: &str| {
+        let path = stanza.get(key).map(PathBuf::from);
+        path.filter(|path| path.is_absolute()).ok_or_else(|| {
+            let what = format!("the stanza has no absolute {key}");
+            fault_in(file, stanza.at, &what)
+        })
+    };
+    if is(QUEUE_MANAGER) || is(DELETED) {
         let name = name()?.to_owned();
-        let folder = stanza.get(DATA_PATH).map(PathBuf::from);
-        let Some(folder) = folder.filter(|folder| folder.is_absolute()) else {
-            let what = "the stanza has no absolute DataPath";
-            return Err(fault_in(file, stanza.at, what));
+        let home = Home {
+            folder: path(DATA_PATH)?,
+            name,
         };
-        if registered.find(&name).is_some() {
-            let what = format!("queue manager {name} is there twice");
+        if registered.find(&home.name).is_some() || registered.deletion(&home.name).is_some() {
+            let what = format!("queue manager {} is there twice", home.name);
             return Err(fault_in(file, stanza.at, &what));
         }
-        registered.queue_managers.push(Home { name, folder });
+        match is(DELETED) {
+            true => registered.deletions.push(Deletion {
+                log: path(LOG_PATH)?,
+                home,
+            }),
+            false => registered.queue_managers.push(home),
+        }
     } else if is(DEFAULT) {
         registered.default = Some(name()?.to_owned());
     } else {

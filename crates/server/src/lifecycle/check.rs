@@ -28,8 +28,8 @@ use crate::failure::exit::Exit;
 use crate::ini::ConfigError;
 use crate::ini::configure::{self, Configured};
 use crate::layout::{DataDir, Home};
-use crate::lifecycle::log_owner;
 use crate::lifecycle::overlay::Overlay;
+use crate::lifecycle::{another_root, log_owner};
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -51,7 +51,9 @@ pub struct Findings {
 /// Looks at a queue manager; `messages`: reads every message too.
 pub fn check(env: &Env, data: &DataDir, home: &Home, messages: bool) -> Findings {
     let mut found = Findings::default();
-    let configured = match configure::configure(env, data, home) {
+    let configured =
+        another_root::check_copied(data, home).and_then(|()| configure::configure(env, data, home));
+    let configured = match configured {
         Ok(configured) => configured,
         Err(failure) => {
             found.faults.push(failure);

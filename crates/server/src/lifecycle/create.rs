@@ -27,6 +27,7 @@ use crate::layout::private;
 use crate::layout::registry;
 use crate::layout::{self, DataDir, Home};
 use crate::lifecycle::access::{Access, FirstUsers};
+use crate::lifecycle::another_root;
 use crate::lifecycle::broken_off::{self, Claim};
 use crate::lifecycle::ending::LastEnd;
 
@@ -120,9 +121,7 @@ pub fn create(
     private::check_holder(data.root())?;
     let token = broken_off::token(env);
     let claim = registry::exclusively(data, |registered| {
-        if registered.find(name).is_some() {
-            return Err(Failure::new(Exit::Exists, "AMQ8110E", &[name]));
-        }
+        registered.check_free(name)?;
         broken_off::clear(env, &home)?;
         make_new(&home)?;
         Claim::stake(&home, &log, &token)
@@ -268,6 +267,7 @@ fn define(
 /// # Errors
 /// It is running, cannot be started, or had to stop.
 pub fn restore_objects(env: &Env, data: &DataDir, home: &Home) -> Result<Restored, Failure> {
+    another_root::check_copied(data, home)?;
     let configured = configure::configure(env, data, home)?;
     let log = ErrorLog::new(
         &home.errors(),

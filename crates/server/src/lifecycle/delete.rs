@@ -5,7 +5,10 @@
 //!   they have what only this program writes, and neither is another queue manager's, or in or above one of those. Whoever must
 //!   not be disturbed has a lock.
 //! * Removed are files that have names this program gives, each by itself. What else is there stays, and is said.
-//! * What shows whose a folder is goes last, so that a deletion that was broken off can be done again.
+//! * A deletion has mqs.ini for itself from its first look to its end, and mqs.ini says that it has begun, and where both folders are,
+//!   before anything is removed: so whatever would refuse it at its end has refused it then, and one that was broken off
+//!   is done again from anywhere. Only where the disk is too full for that line, what shows whose a folder is, which goes
+//!   last, has to do.
 
 use std::fs;
 use std::io;
@@ -19,31 +22,61 @@ use crate::failure::exit::Exit;
 use crate::ini::configure;
 use crate::ini::stanza;
 use crate::layout::ours::{self, Data};
-use crate::layout::registry;
+use crate::layout::registry::{self, Registered};
 use crate::layout::{self, DataDir, Home};
-use crate::lifecycle::log_owner;
+use crate::lifecycle::{another_root, log_owner};
 
 /// Deletes a queue manager that is not running, with all its messages. Gives the mount points that were emptied and are
 /// still there.
 ///
 /// # Errors
-/// It is running; a folder is not certainly its own (nothing was removed then); its files cannot be removed (what is still
-/// there can be deleted again); or AMQ2058W: it is deleted, and what is not its own was left.
+/// It is running; a folder is not certainly its own, or mqs.ini cannot be changed (nothing was removed then); its files
+/// cannot be removed (what is still there can be deleted again); or AMQ2058W: it is deleted, and what is not its own was left.
 pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<Vec<PathBuf>, Failure> {
-    let log = configured_log(data, home)?;
-    for folder in [&log, &home.folder] {
-        if folder.exists() {
-            check_folder(folder, &home.name)?;
+    registry::exclusively(data, |registered| {
+        another_root::check(data, home)?;
+        let begun = registered.deletion(&home.name);
+        let begun = begun.filter(|begun| begun.home == *home);
+        if begun.is_none() && registered.find(&home.name) != Some(home) {
+            return Err(Failure::not_found(&home.name));
         }
-        check_apart(data, home, folder)?;
-    }
-    let refused = |folder: &Path, what: &str| {
-        let inserts = [&*home.name, &shown(folder), what];
-        Err(Failure::new(Exit::Unusable, "AMQ2055E", &inserts))
-    };
+        let log = match begun {
+            Some(begun) => begun.log.clone(),
+            None => configured_log(data, home)?,
+        };
+        for folder in [&log, &home.folder] {
+            if folder.exists() {
+                check_folder(folder, &home.name)?;
+            }
+            check_apart(data, &registered, home, folder)?;
+        }
+        let locks = match begun {
+            // Of what was looked at then, not everything need be there.
+            Some(_) => [
+                locked(env, &home.folder)?.ok_or_else(|| crate::control::running(home))?,
+                lock_of_log(env, &log)?,
+            ],
+            None => locked_as_own(env, home, &log)?,
+        };
+        log_owner::check(home, &log)?;
+        if let Some(what) = posthaste_engine::misfit_of_log(env, &home.folder, &log) {
+            return refused(home, &log, &format!("is not its log: {what}"));
+        }
+        remove(data, registered.clone(), home, &log, locks)
+    })
+}
+
+fn refused<T>(home: &Home, folder: &Path, what: &str) -> Result<T, Failure> {
+    let inserts = [&*home.name, &shown(folder), what];
+    Err(Failure::new(Exit::Unusable, "AMQ2055E", &inserts))
+}
+
+/// The locks of both folders, which are certainly a queue manager's.
+fn locked_as_own(env: &Env, home: &Home, log: &Path) -> Result<[Held; 2], Failure> {
     let found = ours::data(home);
     if found == Data::Foreign {
         return refused(
+            home,
             &home.folder,
             "has a qm.ini, and no checkpoint image, reserve or queue file of this program",
         );
@@ -52,10 +85,9 @@ pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<Vec<PathBuf>, Fa
         Data::Ours => locked(env, &home.folder)?.ok_or_else(|| crate::control::running(home))?,
         _ => None,
     };
-    let is_log = ours::is_log(&log);
+    let is_log = ours::is_log(log);
     let lock_of_log = match is_log {
-        true => locked(env, &log)?
-            .ok_or_else(|| Failure::new(Exit::InUse, "AMQ2007E", &[&shown(&log)]))?,
+        true => lock_of_log(env, log)?,
         false => None,
     };
     // Where the log is, only the data folder says.
@@ -63,18 +95,47 @@ pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<Vec<PathBuf>, Fa
         let inserts = [&*home.name, &shown(&home.folder)];
         return Err(Failure::new(Exit::Unusable, "AMQ2052E", &inserts));
     }
-    if !is_log && !ours::is_empty(&log) {
+    if !is_log && !ours::is_empty(log) {
         return refused(
-            &log,
+            home,
+            log,
             "has no control file LOG.CTL of this program's recovery log",
         );
     }
-    log_owner::check(home, &log)?;
+    Ok([lock, lock_of_log])
+}
+
+/// Removes both folders, and the queue manager from mqs.ini.
+fn remove(
+    data: &DataDir,
+    mut registered: Registered,
+    home: &Home,
+    log: &Path,
+    locks: [Held; 2],
+) -> Result<Vec<PathBuf>, Failure> {
+    let before = registered.clone();
+    registered.begin_deletion(home, log);
+    step();
+    match registry::write(data, &registered) {
+        // It may be for room that it is deleted.
+        Err(failure) if failure.exit == Exit::NoSpace => {}
+        written => written?,
+    }
     let mut removal = Removal::default();
-    removal.folder(&log, &LOG)?;
-    removal.folder(&home.folder, &DATA)?;
-    drop((lock, lock_of_log));
-    registry::remove(data, &home.name)?;
+    let removed = removal
+        .folder(log, &LOG)
+        .and_then(|()| removal.folder(&home.folder, &DATA));
+    drop(locks);
+    if let Err(failure) = removed {
+        if removal.removed == 0 {
+            // It is as it was. If mqs.ini cannot say so, deleting it again is still possible.
+            let _ = registry::write(data, &before);
+        }
+        return Err(failure);
+    }
+    registered.forget(&home.name);
+    step();
+    registry::write(data, &registered)?;
     let left = removal.left.len();
     match left {
         0 => Ok(removal.mounted),
@@ -120,6 +181,11 @@ fn locked(env: &Env, folder: &Path) -> Result<Option<Held>, Failure> {
     }
 }
 
+fn lock_of_log(env: &Env, log: &Path) -> Result<Held, Failure> {
+    let in_use = || Failure::new(Exit::InUse, "AMQ2007E", &[&shown(log)]);
+    locked(env, log)?.ok_or_else(in_use)
+}
+
 /// The log's folder, also from a configuration with other faults: a queue manager that does not start can still be deleted.
 fn configured_log(data: &DataDir, home: &Home) -> Result<PathBuf, Failure> {
     let named = named_log(home).unwrap_or_else(|| data.new_log(&home.name, None));
@@ -141,11 +207,15 @@ fn named_log(home: &Home) -> Option<PathBuf> {
 }
 
 /// Refuses a folder that is one of another queue manager, or in or above one.
-fn check_apart(data: &DataDir, home: &Home, folder: &Path) -> Result<(), Failure> {
+fn check_apart(
+    data: &DataDir,
+    registered: &Registered,
+    home: &Home,
+    folder: &Path,
+) -> Result<(), Failure> {
     let Ok(whole) = fs::canonicalize(folder) else {
         return Ok(());
     };
-    let registered = registry::read(data)?;
     let others = registered
         .queue_managers
         .iter()
@@ -158,8 +228,7 @@ fn check_apart(data: &DataDir, home: &Home, folder: &Path) -> Result<(), Failure
             };
             if whole.starts_with(&theirs) || theirs.starts_with(&whole) {
                 let what = format!("and {} of {} overlap", theirs.display(), other.name);
-                let inserts = [&*home.name, &shown(folder), &what];
-                return Err(Failure::new(Exit::Unusable, "AMQ2055E", &inserts));
+                return refused(home, folder, &what);
             }
         }
     }
@@ -175,9 +244,10 @@ struct Contents {
 
 const LOG: Contents = Contents {
     turn: |name| match name {
-        "owner" | "creating" => Some(0),
-        "LOG.CTL" => Some(1),
+        "creating" => Some(0),
+        "owner" => Some(1),
         "lock" => Some(2),
+        "LOG.CTL" => Some(3),
         _ => None,
     },
     folders: &[(
@@ -199,10 +269,11 @@ const DATA: Contents = Contents {
     turn: |name| match name {
         "users" | "users.lock" | "users.new" | "first-passwords" | "ldap.sth"
         | "encryption.keys" | "creating" | "ended" => Some(0),
-        "checkpoint.reserve" | "identity" => Some(1),
+        "identity" => Some(1),
         name if ours::is_image(name) => Some(1),
         "lock" => Some(2),
-        "qm.ini" => Some(3),
+        "checkpoint.reserve" => Some(3),
+        "qm.ini" => Some(4),
         _ => None,
     },
     folders: &[
@@ -260,9 +331,22 @@ struct Removal {
     left: Vec<String>,
     left_at: Vec<PathBuf>,
     mounted: Vec<PathBuf>,
+    /// How many files and folders are gone.
+    removed: usize,
 }
 
 impl Removal {
+    fn take(
+        &mut self,
+        path: &Path,
+        remove: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> io::Result<()> {
+        step();
+        remove(path)?;
+        self.removed += 1;
+        Ok(())
+    }
+
     fn leave(&mut self, path: PathBuf, why: &str) {
         self.left.push(format!("{}: {why}", path.display()));
         self.left_at.push(path);
@@ -277,10 +361,18 @@ impl Removal {
         };
         self.contents(&whole, contents)?;
         self.close(&whole)?;
+        // Before mqs.ini forgets it: a power cut would bring back what nobody knows of any more.
+        let synced = match whole.is_dir() {
+            true => fs::File::open(&whole).and_then(|folder| folder.sync_all()),
+            false => layout::sync_above(&whole),
+        };
+        synced.map_err(|error| Failure::io(&whole, &error))?;
         if named.is_symlink() {
             match self.left_at.iter().any(|left| left.starts_with(&whole)) {
                 true => self.leave(named.to_owned(), "it leads to what is left"),
-                false => fs::remove_file(named).map_err(|error| Failure::io(named, &error))?,
+                false => self
+                    .take(named, |named| fs::remove_file(named))
+                    .map_err(|error| Failure::io(named, &error))?,
             }
         }
         Ok(())
@@ -316,7 +408,7 @@ impl Removal {
         }
         files.sort();
         for (_, path) in files {
-            match fs::remove_file(&path) {
+            match self.take(&path, |path| fs::remove_file(path)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(Failure::io(&path, &error));
                 }
@@ -328,7 +420,7 @@ impl Removal {
 
     /// Removes a folder of which the contents have gone.
     fn close(&mut self, folder: &Path) -> Result<(), Failure> {
-        match fs::remove_dir(folder) {
+        match self.take(folder, |folder| fs::remove_dir(folder)) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
@@ -352,3 +444,12 @@ fn is_root_of_disk(folder: &Path) -> bool {
         .parent()
         .is_some_and(|above| device(above) != device(folder))
 }
+
+/// Before each change of what is on disk.
+fn step() {
+    #[cfg(test)]
+    tests::step();
+}
+
+#[cfg(test)]
+mod tests;
