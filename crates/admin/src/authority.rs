@@ -141,7 +141,7 @@ impl Destination {
 
     /// What is needed to have the messages of another user's subscription, as MQSUB needs it, or to change where those go that go to
     /// another queue manager.
-    fn needed_of_takers(self) -> Needed {
+    fn into_needed(self) -> Needed {
         let to_have = [Authority::Put, Authority::Get, Authority::Browse];
         match self.manager.is_empty() {
             true => Needed::Object(ObjectType::Queue, self.queue, Authorities::of(&to_have)),
@@ -212,7 +212,7 @@ fn of_subscription(
         let old = Destination::of(qm, &there);
         let is_his_then = is_own || user.is_empty() && change.define.is_some();
         if is_his_then || old != (Destination { queue, manager }) {
-            needed.push(old.needed_of_takers());
+            needed.push(old.into_needed());
         }
     }
     if change.redirects() && !user.is_empty() && !is_own {

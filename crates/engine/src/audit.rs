@@ -147,11 +147,9 @@ impl AuditEvent {
         match self.kind {
             AuditKind::Command => self.reason == Reason::NOT_AUTHORIZED,
             AuditKind::BranchDecided => {
-                let by_command = !self.command.is_empty();
-                match by_command {
-                    true => self.reason == Reason::NOT_AUTHORIZED,
-                    false => self.owner == self.who.user,
-                }
+                let by_application = self.command.is_empty();
+                self.reason == Reason::NOT_AUTHORIZED
+                    || by_application && self.owner == self.who.user
             }
             kind => kind.is_of_strangers(),
         }

@@ -178,8 +178,10 @@ fn decisions_about_anothers_branches_are_all_written() {
         (100, 0)
     );
     assert_eq!(of_branches(by("alice", "", Reason::NONE)), (21, 80));
-    let refused = by("bob", "rsvmqtrn -c 0,1", Reason::NOT_AUTHORIZED);
-    assert_eq!(of_branches(refused), (21, 80));
+    for command in ["rsvmqtrn -c 0,1", ""] {
+        let refused = by("bob", command, Reason::NOT_AUTHORIZED);
+        assert_eq!(of_branches(refused), (21, 80), "{command}");
+    }
 }
 
 #[test]
