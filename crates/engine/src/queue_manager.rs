@@ -23,6 +23,7 @@ use crate::session::{Owned, Session, SessionInner};
 use crate::sessions::Sessions;
 use crate::signal::either;
 use crate::stop::Stop;
+use crate::unit::Unit;
 use crate::verbs::connect::check_options;
 
 /// Nanoseconds between looks whether a verb has ended that an immediate end waits for.
@@ -287,8 +288,12 @@ impl QueueManager {
     }
 
     /// Gives up what a connection has that was broken off. A verb that is running ends first, so that its effect is either
-    /// whole or not begun; false if it has not ended by `until`.
-    async fn release_idle(&self, session: &Arc<SessionInner>, until: Nanos) -> bool {
+    /// whole or not begun; `None` if it has not ended by `until`, else the units of work whose backout goes on.
+    async fn release_idle(
+        &self,
+        session: &Arc<SessionInner>,
+        until: Nanos,
+    ) -> Option<Vec<Arc<Unit>>> {
         let inner = &self.inner;
         loop {
             let (left, changed) = (
@@ -297,11 +302,10 @@ impl QueueManager {
             );
             match session.occupy() {
                 Some(_call) if !session.is_accepting() => {
-                    session.release();
-                    return true;
+                    return Some(session.release());
                 }
-                _ if inner.lifecycle.ended() => return true,
-                _ if inner.env.clock.monotonic() >= until => return false,
+                _ if inner.lifecycle.ended() => return Some(Vec::new()),
+                _ if inner.env.clock.monotonic() >= until => return None,
                 _ => {
                     let poll = inner.env.clock.monotonic() + LOOK_NANOS;
                     let looked_at = inner.env.clock.sleep_until(poll);
@@ -329,7 +333,10 @@ impl QueueManager {
         let until = self.inner.env.clock.monotonic() + CALL_NANOS;
         let released = self.release_idle(&session, until).await;
         session.tell_stopped();
-        released.then_some(()).ok_or(NotStopped::InCall)
+        for unit in released.ok_or(NotStopped::InCall)? {
+            session.ended(&unit).await;
+        }
+        Ok(())
     }
 }
 

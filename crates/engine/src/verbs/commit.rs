@@ -100,7 +100,7 @@ impl SessionInner {
     }
 
     /// Waits for the end of a unit of work that has begun to end, or of the queue manager.
-    async fn ended(&self, unit: &Unit) {
+    pub(crate) async fn ended(&self, unit: &Unit) {
         let qm = &self.qm;
         loop {
             let happened = qm.tickets.happened.listen();

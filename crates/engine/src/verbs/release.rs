@@ -116,19 +116,23 @@ impl SessionInner {
         going_on
     }
 
-    /// Backs out, closes every handle and forgets the connection.
-    pub(crate) fn release(self: &Arc<Self>) {
+    /// Backs out, closes every handle and forgets the connection. Returns the units of work whose backout goes on until the log has it.
+    pub(crate) fn release(self: &Arc<Self>) -> Vec<Arc<Unit>> {
         self.end();
         self.end_consumers(None, Reason::HCONN_ERROR);
         let unit = {
             let mut state = self.lock();
             state.release()
         };
+        let mut going_on = Vec::new();
         if let Some(unit) = unit {
             let backout = unit.begin_backout(&self.qm);
+            if let Ok(Backout::Once(_)) = &backout {
+                going_on.push(Arc::clone(&unit));
+            }
             self.see_through(unit, backout);
         }
-        self.leave_branches(false);
+        going_on.extend(self.leave_branches(false));
         let opened = {
             let mut state = self.lock();
             let all = state.handles.all();
@@ -148,5 +152,6 @@ impl SessionInner {
         }
         wakes.wake();
         self.connections.remove(self.id);
+        going_on
     }
 }
