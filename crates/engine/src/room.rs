@@ -96,6 +96,8 @@ pub(crate) struct Room {
     due: AtomicBool,
     /// What was last wanting was not room but a file that may be opened.
     descriptors: AtomicBool,
+    /// The last checkpoint found no room on the disk.
+    unsaved: AtomicBool,
     /// Why a queue file could not be written, if it is not for want of room.
     broken: Mutex<Option<String>>,
     /// Something for maintenance to do.
@@ -112,6 +114,7 @@ impl Room {
             freed: AtomicBool::new(false),
             due: AtomicBool::new(false),
             descriptors: AtomicBool::new(false),
+            unsaved: AtomicBool::new(false),
             broken: Mutex::default(),
             kick: Arc::default(),
         }
@@ -145,6 +148,16 @@ impl Room {
     /// Whether it was for want of a file that may be opened that something could not be written.
     pub(crate) fn note_descriptors(&self, wanting: bool) {
         self.descriptors.store(wanting, Ordering::Relaxed);
+    }
+
+    /// Whether a checkpoint found no room, as where a file system has no more inodes, which no reserve keeps.
+    pub(crate) fn note_unsaved(&self, unsaved: bool) {
+        self.unsaved.store(unsaved, Ordering::Relaxed);
+    }
+
+    /// Whether nothing makes room in the log until the disk has some.
+    pub(crate) fn is_unsaved(&self) -> bool {
+        self.unsaved.load(Ordering::Relaxed)
     }
 
     /// What the operator is told when something cannot be written.

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use posthaste_engine::{EndMode, Stop};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Od, Reason};
+use posthaste_mqi::{Hobj, Od, Reason};
 use world::*;
 
 /// The log cannot get the file it needs: the operator is told, everybody works on in what there is,
@@ -232,7 +232,7 @@ fn checkpoints_that_fail_use_nothing_of_a_full_log_up() {
         let refused = Cell::new(0);
         until("puts are refused for want of room in the log", || {
             let put = try_put(&s, h, &mut md(PERSISTENT), 0, &[7; 20_000]);
-            let full = put.err() == Some(Reason::RESOURCE_PROBLEM);
+            let full = put.is_err() && w.qm().log().usage().ordinary_left < 21_000;
             refused.set(refused.get() + usize::from(full));
             refused.get() == times
         });
@@ -242,6 +242,45 @@ fn checkpoints_that_fail_use_nothing_of_a_full_log_up() {
     let after = refused_for_the_log(2);
     assert_eq!(after, before);
     next(&s, h, 0).unwrap();
+}
+
+/// Where checkpoints find no room on the data disk, as one without inodes, nothing makes room in the log: who puts is told of the
+/// disk, and does not wait for the log.
+#[test]
+fn a_put_that_the_log_has_no_room_for_is_refused_for_the_disk_that_keeps_it_full() {
+    let w = World::with(|c| {
+        c.log_config.file_pages = 64;
+        c.log_config.primary_files = 2;
+        c.log_config.secondary_files = 1;
+    });
+    w.run("DEFINE QLOCAL(Q) MAXDEPTH(100000)\nDEFINE SUB(S) TOPICSTR('t') DEST(Q)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    let mut od = Od {
+        version: MQOD_VERSION_4,
+        object_type: MQOT_TOPIC,
+        object_string: "t".to_owned(),
+        ..Od::default()
+    };
+    let topic = open_od(&s, &mut od, MQOO_OUTPUT).unwrap();
+    w.stage.no_image_from.store(0, SeqCst);
+    let refused = |at: Hobj, options| {
+        let refused = Cell::new(None);
+        until("a put is refused", || {
+            let put = try_put(&s, at, &mut md(PERSISTENT), options, &[7; 20_000]);
+            refused.set(put.err());
+            refused.get().is_some() && w.qm().log().usage().ordinary_left < 21_000
+        });
+        refused.get()
+    };
+    for (at, options) in [(h, 0), (h, MQPMO_SYNCPOINT), (topic, 0)] {
+        assert_eq!(refused(at, options), Some(Reason::Q_SPACE_NOT_AVAILABLE));
+    }
+    assert!(w.message_count("AMQ2005E") > 0);
+    w.stage.no_image_from.store(u64::MAX, SeqCst);
+    until("there is room", || {
+        try_put(&s, h, &mut md(PERSISTENT), 0, b"fits").is_ok()
+    });
 }
 
 /// A log that gets have filled to the last page: units of work with thousands of gets are open when it crashes, and
@@ -367,6 +406,7 @@ fn a_full_disk_of_queue_files_backs_nobody_out() {
     until("a full log", || {
         match try_put(&s, h, &mut md(PERSISTENT), 0, &data) {
             Ok(_) => false,
+            Err(Reason::Q_SPACE_NOT_AVAILABLE) if w.qm().log().usage().ordinary_left < 4096 => true,
             // The queue is full, or a checkpoint has just spent what is kept for it.
             Err(Reason::Q_SPACE_NOT_AVAILABLE) => {
                 let got = next(&s, h, 0).err();
@@ -382,6 +422,10 @@ fn a_full_disk_of_queue_files_backs_nobody_out() {
                 true
             }
         }
+    });
+    // Who may wait for room does so in vain.
+    until("no room for definitions", || {
+        !w.mqsc("ALTER QLOCAL(OPEN) DESCR('x')").ok
     });
     assert_eq!(
         (w.message_count("AMQ6709I"), w.message_count("AMQ7469W")),

@@ -48,8 +48,8 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2005E",
         "There is no space left on the file system of {0}.",
-        "A queue file or a checkpoint could not be written. Puts that need room in a queue file are refused with MQRC_Q_SPACE_NOT_AVAILABLE (2056), and the log is not cut until a checkpoint succeeds. Messages already accepted are safe.",
-        "Free space on the file system, or let applications get messages from the queue.",
+        "A queue file or a checkpoint could not be written. Puts that need room in a queue file, and those for which the log has no room, are refused with MQRC_Q_SPACE_NOT_AVAILABLE (2056), and the log is not cut until a checkpoint succeeds. A file system without inodes has no space for files, whatever number of bytes is free. Messages already accepted are safe.",
+        "Free space on the file system (df), inodes if it lacks these (df -i), or let applications get messages from the queue.",
     ),
     message(
         "AMQ2006S",

@@ -197,6 +197,7 @@ impl Inner {
                 let descriptors = matches!(lack, Failure::Descriptors);
                 self.numbers.look_again();
                 self.home.room.note_descriptors(descriptors);
+                self.home.room.note_unsaved(!descriptors);
                 self.alerts.no_space(&self.home.room, self.clock.now());
                 self.plan_checkpoint();
                 if closing {
@@ -272,6 +273,7 @@ impl Inner {
         self.home.room.given_back();
         // Whatever is refused from now on, this is no longer why.
         self.home.room.note_descriptors(false);
+        self.home.room.note_unsaved(false);
         give_back(queues.iter(), self.home.room.is_tight())?;
         Ok(())
     }

@@ -1,7 +1,9 @@
 //! What a call does about a log that does not take its record.
 //!
-//! Invariant: a full log delays a call; it fails one (2102) only after maintenance has tried several times in vain to make
-//! room.
+//! Invariants:
+//! * A full log delays a call; it fails one (2102) only after maintenance has tried several times in vain to make room.
+//! * A put is not delayed where maintenance cannot make any, because the data's disk has none for a checkpoint: it fails as it does
+//!   when that disk is full (2056), and has maintenance try again.
 
 use posthaste_mqi::Reason;
 use posthaste_recovery_log::LogError;
@@ -36,6 +38,20 @@ impl LogSpaceWait {
         }
         // Rare, so it takes its room only when it happens.
         Box::pin(self.wait_for_room(qm)).await
+    }
+
+    /// The same for a message that is put.
+    ///
+    /// # Errors
+    /// 2056 while checkpoints find no room; and those of [`LogSpaceWait::wait`].
+    pub(crate) async fn wait_to_put(&mut self, qm: &Inner, error: LogError) -> Result<(), Reason> {
+        if matches!(error, LogError::Full) && qm.home.room.is_unsaved() {
+            qm.lifecycle.running()?;
+            qm.log_space.want_room();
+            qm.alerts.no_space(&qm.home.room, qm.clock.now());
+            return Err(Reason::Q_SPACE_NOT_AVAILABLE);
+        }
+        self.wait(qm, error).await
     }
 
     /// Waits for maintenance to make room.

@@ -410,7 +410,7 @@ pub(crate) async fn for_session(
             Err(error) => {
                 drop(pin);
                 distribution.take_back(placing);
-                log_space_wait.wait(qm, error).await?;
+                log_space_wait.wait_to_put(qm, error).await?;
             }
         }
     }
@@ -452,7 +452,7 @@ pub(crate) async fn with_ticket(
             Err(error) => {
                 drop(pin);
                 distribution.take_back(placing);
-                log_space_wait.wait(qm, error).await?;
+                log_space_wait.wait_to_put(qm, error).await?;
             }
         }
     }
@@ -524,7 +524,9 @@ pub(crate) async fn in_unit(
             }
             Entered::NotAppended(placing, error) => {
                 distribution.take_back(placing);
-                log_space_wait.wait(qm, session.not_appended(error)).await?;
+                log_space_wait
+                    .wait_to_put(qm, session.not_appended(error))
+                    .await?;
             }
         }
     }

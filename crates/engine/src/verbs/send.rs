@@ -70,7 +70,7 @@ pub(crate) async fn alone(
             }
             Err(error) => {
                 drop((place, pin));
-                log_space_wait.wait(qm, error).await?;
+                log_space_wait.wait_to_put(qm, error).await?;
             }
         }
     }
@@ -123,7 +123,7 @@ pub(crate) async fn with_ticket(
             }
             Err(error) => {
                 drop((place, pin));
-                log_space_wait.wait(qm, error).await?;
+                log_space_wait.wait_to_put(qm, error).await?;
             }
         }
     }
@@ -197,7 +197,7 @@ pub(crate) async fn together(
             Err(error) => {
                 unit.leave(&mut unit.lock(), qm);
                 drop(places);
-                log_space_wait.wait(qm, error).await?;
+                log_space_wait.wait_to_put(qm, error).await?;
             }
         }
     }
@@ -311,7 +311,9 @@ pub(crate) async fn in_unit(
             Entered::Early(message) => return Ok(message),
             Entered::NotAppended(again, error) => {
                 routed = again;
-                log_space_wait.wait(qm, session.not_appended(error)).await?;
+                log_space_wait
+                    .wait_to_put(qm, session.not_appended(error))
+                    .await?;
             }
         }
     }

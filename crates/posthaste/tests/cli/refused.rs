@@ -391,3 +391,31 @@ fn a_start_by_another_user_leaves_nothing_in_the_folder() {
         assert_eq!(all(), before);
     }
 }
+
+/// What a start would write as a file, and a configuration of which nothing is left.
+#[test]
+fn folders_in_the_place_of_files_and_an_empty_configuration_are_found_before() {
+    let place = Place::new();
+    place.line("create -lf 64 -lp 2 -ls 1 QM1").good();
+    let home = place.home("QM1");
+    for (name, code, id) in [
+        ("checkpoint.reserve", 75, "AMQ2025S"),
+        ("ended", 76, "AMQ2008E"),
+        ("run/process", 76, "AMQ2008E"),
+    ] {
+        let (path, aside) = (home.join(name), home.join("aside"));
+        let is_there = std::fs::rename(&path, &aside).is_ok();
+        std::fs::create_dir(&path).unwrap();
+        refused(&place, code, id);
+        std::fs::remove_dir(&path).unwrap();
+        if is_there {
+            std::fs::rename(&aside, &path).unwrap();
+        }
+    }
+    let ini = home.join("qm.ini");
+    let text = std::fs::read(&ini).unwrap();
+    std::fs::write(&ini, "").unwrap();
+    refused(&place, 60, "AMQ2101E");
+    std::fs::write(&ini, text).unwrap();
+    place.line("check QM1").good();
+}

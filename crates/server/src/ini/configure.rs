@@ -9,6 +9,7 @@ use posthaste_env::Env;
 
 use crate::encryption::keys;
 use crate::failure::Failure;
+use crate::ini::stanza::Place;
 use crate::ini::{ConfigError, RawConfig, Settings};
 use crate::layout::private;
 use crate::layout::{self, DataDir, Home};
@@ -31,7 +32,19 @@ pub(crate) struct Configured {
 pub fn read(home: &Home) -> Result<(Settings, Vec<ConfigError>), Failure> {
     let path = home.configuration();
     let bytes = fs::read(&path).map_err(|error| Failure::io(&path, &error))?;
-    parse(&path.display().to_string(), &bytes)
+    let file = path.display().to_string();
+    if bytes.is_empty() {
+        // It has never been so: what was configured is lost, and that of a new one may not fit.
+        return Err(Failure::configuration(&[ConfigError {
+            inserts: [&*file, "1", "1", "the file is empty"]
+                .map(str::to_owned)
+                .to_vec(),
+            file,
+            at: Place { line: 1, column: 1 },
+            id: "AMQ2101E",
+        }]));
+    }
+    parse(&file, &bytes)
 }
 
 /// Checks the bytes of a configuration; `file` is what messages call it.

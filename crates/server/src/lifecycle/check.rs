@@ -66,6 +66,7 @@ pub fn check(env: &Env, data: &DataDir, home: &Home, messages: bool) -> Findings
             found.faults.push(Failure::io(folder, &error.into()));
         }
     }
+    found.faults.extend(folders_for_files(home));
     let log = &configured.engine.log;
     found.faults.extend(log_owner::check(home, log).err());
     if let Err(error) = posthaste_recovery_log::open(env, log, &configured.engine.log_config) {
@@ -105,6 +106,23 @@ pub fn check(env: &Env, data: &DataDir, home: &Home, messages: bool) -> Findings
         Err(error) => found.faults.push(Failure::io(busy, &error)),
     }
     found
+}
+
+/// Folders in the place of files that a start writes: what is looked at in memory does not meet them.
+fn folders_for_files(home: &Home) -> Vec<Failure> {
+    let is_folder = || io::Error::from(io::ErrorKind::IsADirectory);
+    let written = [home.process(), home.ended()].into_iter();
+    let mut faults: Vec<Failure> = written
+        .filter(|path| path.is_dir())
+        .map(|path| Failure::io(&path, &is_folder()))
+        .collect();
+    let reserve = home.folder.join("checkpoint.reserve");
+    if reserve.is_dir() {
+        let what = format!("cannot take room by {}: {}", reserve.display(), is_folder());
+        let inserts = [&*home.name, &what];
+        faults.push(Failure::new(Exit::StoreRefused, "AMQ2025S", &inserts));
+    }
+    faults
 }
 
 /// Recovers the queue manager in memory. Nothing drives it there, so that it stands still while it is looked at.
