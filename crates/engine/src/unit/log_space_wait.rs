@@ -13,20 +13,34 @@ use crate::mark::{Mark, mark};
 
 /// How often maintenance may say that there could be room before a call gives up. It says so after
 /// each of its checkpoints, two or more of which make one attempt, and after the attempt.
-const RELIEFS: u32 = 12;
+const RELIEFS: u16 = 12;
 
-/// What to do about a log that does not take a record.
-pub(crate) struct LogSpaceWait(u32);
+/// What to do about a log that does not take a record. It is small, for each call on its way has one.
+pub(crate) struct LogSpaceWait {
+    waits: u16,
+    of_put: bool,
+}
 
 impl LogSpaceWait {
     pub(crate) fn new() -> Self {
-        LogSpaceWait(0)
+        LogSpaceWait {
+            waits: 0,
+            of_put: false,
+        }
+    }
+
+    /// Of a message that is put.
+    pub(crate) fn of_put() -> Self {
+        LogSpaceWait {
+            of_put: true,
+            ..Self::new()
+        }
     }
 
     /// Waits for maintenance to make room, if that is what the log wants.
     ///
     /// # Errors
-    /// 2102 when it could not, or never can; 2009 when the log has stopped.
+    /// 2102 when it could not, or never can; 2056 of a put, while checkpoints find no room; 2009 when the log has stopped.
     pub(crate) async fn wait(&mut self, qm: &Inner, error: LogError) -> Result<(), Reason> {
         if matches!(error, LogError::TooLong(_)) {
             // It would not fit into an empty log.
@@ -36,22 +50,14 @@ impl LogSpaceWait {
             qm.log_failed(&error);
             return Err(Reason::CONNECTION_BROKEN);
         }
-        // Rare, so it takes its room only when it happens.
-        Box::pin(self.wait_for_room(qm)).await
-    }
-
-    /// The same for a message that is put.
-    ///
-    /// # Errors
-    /// 2056 while checkpoints find no room; and those of [`LogSpaceWait::wait`].
-    pub(crate) async fn wait_to_put(&mut self, qm: &Inner, error: LogError) -> Result<(), Reason> {
-        if matches!(error, LogError::Full) && qm.home.room.is_unsaved() {
+        if self.of_put && qm.home.room.is_unsaved() {
             qm.lifecycle.running()?;
             qm.log_space.want_room();
             qm.alerts.no_space(&qm.home.room, qm.clock.now());
             return Err(Reason::Q_SPACE_NOT_AVAILABLE);
         }
-        self.wait(qm, error).await
+        // Rare, so it takes its room only when it happens.
+        Box::pin(self.wait_for_room(qm)).await
     }
 
     /// Waits for maintenance to make room.
@@ -59,10 +65,10 @@ impl LogSpaceWait {
     /// # Errors
     /// 2102 when it could not; 2009 or 2162 when the queue manager ends.
     pub(crate) async fn wait_for_room(&mut self, qm: &Inner) -> Result<(), Reason> {
-        if self.0 == RELIEFS {
+        if self.waits == RELIEFS {
             return Err(Reason::RESOURCE_PROBLEM);
         }
-        self.0 += 1;
+        self.waits += 1;
         mark(Mark::WaitedForRoom);
         let relief = qm.log_space.relief.listen();
         // After an end nobody makes room any more; one that comes later raises the signal.

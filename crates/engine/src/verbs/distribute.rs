@@ -370,7 +370,7 @@ pub(crate) async fn for_session(
     session: u64,
     mut distribution: Distribution,
 ) -> Result<Undelivered, Reason> {
-    let mut log_space_wait = LogSpaceWait::new();
+    let mut log_space_wait = LogSpaceWait::of_put();
     loop {
         if distribution.persistent() {
             qm.log.room().await;
@@ -410,7 +410,7 @@ pub(crate) async fn for_session(
             Err(error) => {
                 drop(pin);
                 distribution.take_back(placing);
-                log_space_wait.wait_to_put(qm, error).await?;
+                log_space_wait.wait(qm, error).await?;
             }
         }
     }
@@ -425,7 +425,7 @@ pub(crate) async fn with_ticket(
     mut distribution: Distribution,
 ) -> Result<Undelivered, Reason> {
     let qm = &session.qm;
-    let mut log_space_wait = LogSpaceWait::new();
+    let mut log_space_wait = LogSpaceWait::of_put();
     loop {
         session.room_for_ticket().await?;
         qm.log.room().await;
@@ -452,7 +452,7 @@ pub(crate) async fn with_ticket(
             Err(error) => {
                 drop(pin);
                 distribution.take_back(placing);
-                log_space_wait.wait_to_put(qm, error).await?;
+                log_space_wait.wait(qm, error).await?;
             }
         }
     }
@@ -509,7 +509,7 @@ pub(crate) async fn in_unit(
     mut distribution: Distribution,
 ) -> Result<Undelivered, Reason> {
     let qm = &session.qm;
-    let mut log_space_wait = LogSpaceWait::new();
+    let mut log_space_wait = LogSpaceWait::of_put();
     loop {
         if distribution.persistent() {
             qm.log.room().await;
@@ -524,9 +524,7 @@ pub(crate) async fn in_unit(
             }
             Entered::NotAppended(placing, error) => {
                 distribution.take_back(placing);
-                log_space_wait
-                    .wait_to_put(qm, session.not_appended(error))
-                    .await?;
+                log_space_wait.wait(qm, session.not_appended(error)).await?;
             }
         }
     }

@@ -45,7 +45,7 @@ pub(crate) async fn alone(
         deliver(qm, &queue, &message, true);
         return Ok(message);
     }
-    let mut log_space_wait = LogSpaceWait::new();
+    let mut log_space_wait = LogSpaceWait::of_put();
     loop {
         qm.log.room().await;
         let place = Reservation::of(&routed).await?;
@@ -70,7 +70,7 @@ pub(crate) async fn alone(
             }
             Err(error) => {
                 drop((place, pin));
-                log_space_wait.wait_to_put(qm, error).await?;
+                log_space_wait.wait(qm, error).await?;
             }
         }
     }
@@ -86,7 +86,7 @@ pub(crate) async fn with_ticket(
     routed: RoutedMessage,
 ) -> Result<Arc<Message>, Reason> {
     let qm = &session.qm;
-    let mut log_space_wait = LogSpaceWait::new();
+    let mut log_space_wait = LogSpaceWait::of_put();
     loop {
         session.room_for_ticket().await?;
         qm.log.room().await;
@@ -123,7 +123,7 @@ pub(crate) async fn with_ticket(
             }
             Err(error) => {
                 drop((place, pin));
-                log_space_wait.wait_to_put(qm, error).await?;
+                log_space_wait.wait(qm, error).await?;
             }
         }
     }
@@ -167,7 +167,7 @@ pub(crate) async fn together(
     session.settled().await?;
     let qm = &session.qm;
     report.look_up_user(qm).await;
-    let mut log_space_wait = LogSpaceWait::new();
+    let mut log_space_wait = LogSpaceWait::of_put();
     loop {
         qm.log.room().await;
         let place = Reservation::of(&routed).await?;
@@ -197,7 +197,7 @@ pub(crate) async fn together(
             Err(error) => {
                 unit.leave(&mut unit.lock(), qm);
                 drop(places);
-                log_space_wait.wait_to_put(qm, error).await?;
+                log_space_wait.wait(qm, error).await?;
             }
         }
     }
@@ -294,7 +294,7 @@ pub(crate) async fn in_unit(
     mut routed: RoutedMessage,
 ) -> Result<Arc<Message>, Reason> {
     let qm = &session.qm;
-    let mut log_space_wait = LogSpaceWait::new();
+    let mut log_space_wait = LogSpaceWait::of_put();
     loop {
         if routed.persistent() {
             qm.log.room().await;
@@ -311,9 +311,7 @@ pub(crate) async fn in_unit(
             Entered::Early(message) => return Ok(message),
             Entered::NotAppended(again, error) => {
                 routed = again;
-                log_space_wait
-                    .wait_to_put(qm, session.not_appended(error))
-                    .await?;
+                log_space_wait.wait(qm, session.not_appended(error)).await?;
             }
         }
     }
