@@ -153,12 +153,7 @@ impl Dispatcher {
                     None => Err(Reason::HCONN_ERROR),
                 };
                 self.conversation.streams.borrow_mut().unit_ended();
-                let outcome = match result {
-                    // A backout instead is no failure of this call (manual: "2003 MQRC_BACKED_OUT").
-                    Err(Reason::BACKED_OUT) => Outcome::done(handle, Reason::BACKED_OUT),
-                    result => outcome(handle, &result),
-                };
-                self.answer(header, outcome, &Answer::Empty);
+                self.answer(header, outcome(handle, &result), &Answer::Empty);
             }
             Request::Back => {
                 let result = match &self.session {

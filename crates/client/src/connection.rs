@@ -389,14 +389,7 @@ impl Connection {
     /// 2003 backed out instead; the reason the queue manager gives, or 2009: then the outcome is
     /// not known.
     pub fn commit(&mut self) -> Call<()> {
-        match self.call(Hobj(0), &Request::Commit).map(plain)? {
-            // On the wire it is a warning; here nobody is to take it for a commit.
-            Done {
-                warning: Reason::BACKED_OUT,
-                ..
-            } => Err(ClientError::Reason(Reason::BACKED_OUT)),
-            done => Ok(done),
-        }
+        self.call(Hobj(0), &Request::Commit).map(plain)
     }
 
     /// MQBACK.

@@ -339,10 +339,7 @@ impl Conversation {
             return self.commit_one_phase(&branch).await;
         }
         let (outcome, _) = self.request(Hobj::NONE, &Request::Commit).await?;
-        match outcome.reason {
-            Reason::BACKED_OUT => Err(Reason::BACKED_OUT),
-            _ => Ok(done(outcome, ())),
-        }
+        Ok(done(outcome, ()))
     }
 
     pub(crate) async fn backout(&self) -> Verb<()> {
