@@ -84,7 +84,8 @@ impl Kind {
 /// Checks the report options of a message being put; gives the warning there is (manual: "Structure of the report field").
 ///
 /// # Errors
-/// 2061 options that this queue manager does not know and that no other one has to say anything about (`remote`: one has); 2027 a report is asked for and there is no reply-to queue.
+/// 2061 options that this queue manager does not know, but for those that are only warned of; of some, only where another queue
+/// manager is to have the message (`remote`). 2027 a report is asked for and there is no reply-to queue.
 pub(crate) fn check(md: &Md, remote: bool) -> Result<Reason, Reason> {
     let unknown = md.report & !KNOWN;
     let refused = match remote {

@@ -80,11 +80,7 @@ fn unit(w: &World, gets: usize) -> Session {
 
 /// So many messages on the queue, and no checkpoint from now on.
 fn filled(messages: usize) -> World {
-    let mut w = World::with(|c| {
-        c.log_config.file_pages = 64;
-        c.log_config.primary_files = 3;
-        c.log_config.secondary_files = 1;
-    });
+    let mut w = World::with_log_files(3, 1);
     w.run(
         "ALTER QMGR MAXUMSGS(100000)
          DEFINE QLOCAL(Q) MAXDEPTH(100000) HARDENBO",

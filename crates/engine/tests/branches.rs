@@ -35,11 +35,7 @@ fn resolve(w: &World, xid: &Xid, outcome: Outcome) -> Result<(), BranchError> {
 
 /// A small log, and a queue to fill it by.
 fn small() -> World {
-    let w = World::with(|c| {
-        c.log_config.file_pages = 64;
-        c.log_config.primary_files = 3;
-        c.log_config.secondary_files = 1;
-    });
+    let w = World::with_log_files(3, 1);
     w.run("DEFINE QLOCAL(FILL) MAXDEPTH(5000)");
     w
 }

@@ -419,10 +419,7 @@ fn what_is_given_back_counts_as_no_get() {
 
 /// A world whose log is full when a megabyte of it is held.
 fn with_a_small_log() -> World {
-    World::with(|c| {
-        c.log_config.file_pages = 64;
-        (c.log_config.primary_files, c.log_config.secondary_files) = (3, 1);
-    })
+    World::with_log_files(3, 1)
 }
 
 /// Fills the log until the unit of work that holds it is backed out.

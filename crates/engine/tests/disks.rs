@@ -19,11 +19,7 @@ use world::*;
 /// and when there is room again the next lack is told again.
 #[test]
 fn a_log_whose_disk_is_full_is_told_and_goes_on() {
-    let mut w = World::with(|c| {
-        c.log_config.file_pages = 64;
-        c.log_config.primary_files = 3;
-        c.log_config.secondary_files = 2;
-    });
+    let mut w = World::with_log_files(3, 2);
     w.stage.log_full.store(true, SeqCst);
     let long = w.connect();
     let h = open(&long, LOCAL, MQOO_OUTPUT);
@@ -218,11 +214,7 @@ fn non_persistent_messages_that_an_end_has_no_room_for_are_counted() {
 /// The log is full, and no checkpoint can be written: however often one is tried, what is left of the log stays for gets.
 #[test]
 fn checkpoints_that_fail_use_nothing_of_a_full_log_up() {
-    let w = World::with(|c| {
-        c.log_config.file_pages = 64;
-        c.log_config.primary_files = 2;
-        c.log_config.secondary_files = 1;
-    });
+    let w = World::with_log_files(2, 1);
     w.run("DEFINE QLOCAL(Q) MAXDEPTH(100000)");
     let s = w.connect();
     let h = open(&s, "Q", IN_OUT);
@@ -248,21 +240,11 @@ fn checkpoints_that_fail_use_nothing_of_a_full_log_up() {
 /// disk, and does not wait for the log.
 #[test]
 fn a_put_that_the_log_has_no_room_for_is_refused_for_the_disk_that_keeps_it_full() {
-    let w = World::with(|c| {
-        c.log_config.file_pages = 64;
-        c.log_config.primary_files = 2;
-        c.log_config.secondary_files = 1;
-    });
+    let w = World::with_log_files(2, 1);
     w.run("DEFINE QLOCAL(Q) MAXDEPTH(100000)\nDEFINE SUB(S) TOPICSTR('t') DEST(Q)");
     let s = w.connect();
     let h = open(&s, "Q", IN_OUT);
-    let mut od = Od {
-        version: MQOD_VERSION_4,
-        object_type: MQOT_TOPIC,
-        object_string: "t".to_owned(),
-        ..Od::default()
-    };
-    let topic = open_od(&s, &mut od, MQOO_OUTPUT).unwrap();
+    let topic = open_od(&s, &mut topic("t"), MQOO_OUTPUT).unwrap();
     w.stage.no_image_from.store(0, SeqCst);
     let refused = |at: Hobj, options| {
         let refused = Cell::new(None);
@@ -288,11 +270,7 @@ fn a_put_that_the_log_has_no_room_for_is_refused_for_the_disk_that_keeps_it_full
 #[test]
 fn a_log_filled_by_gets_in_units_of_work_starts_again() {
     const MESSAGES: usize = 26_000;
-    let mut w = World::with(|c| {
-        c.log_config.file_pages = 64;
-        c.log_config.primary_files = 2;
-        c.log_config.secondary_files = 1;
-    });
+    let mut w = World::with_log_files(2, 1);
     w.run("ALTER QMGR MAXUMSGS(100000)\nDEFINE QLOCAL(Q) MAXDEPTH(100000)");
     let s = w.connect();
     let h = open(&s, "Q", IN_OUT);
@@ -338,11 +316,7 @@ fn a_log_filled_by_gets_in_units_of_work_starts_again() {
 /// that was taken without a place for it would end the queue manager.
 #[test]
 fn gets_wait_for_the_log_file_that_they_need() {
-    let mut w = World::with(|c| {
-        c.log_config.file_pages = 64;
-        c.log_config.primary_files = 2;
-        c.log_config.secondary_files = 1;
-    });
+    let mut w = World::with_log_files(2, 1);
     w.stage.log_full.store(true, SeqCst);
     w.run("ALTER QMGR MAXUMSGS(100000)\nDEFINE QLOCAL(Q) MAXDEPTH(100000)");
     let s = w.connect();
@@ -537,11 +511,7 @@ fn a_message_too_long_for_the_log_is_refused_with_both_sizes() {
 /// Definitions alone fill a log: they wait for a checkpoint to make room, as puts do.
 #[test]
 fn definitions_wait_for_room_in_the_log() {
-    let w = World::with(|c| {
-        c.log_config.file_pages = 64;
-        c.log_config.primary_files = 2;
-        c.log_config.secondary_files = 1;
-    });
+    let w = World::with_log_files(2, 1);
     let image = w.image();
     for n in 0..400 {
         w.run("ALTER QLOCAL(SYSTEM.DEFAULT.LOCAL.QUEUE) DESCR('again and again')");

@@ -588,11 +588,7 @@ fn a_doomed_unit_of_work_puts_the_putter_back_into_its_group() {
 /// The same, before its application knows.
 #[test]
 fn a_unit_of_work_that_holds_the_log_up_puts_the_putter_back_into_its_group() {
-    let w = World::with(|c| {
-        c.log_config.file_pages = 64;
-        c.log_config.primary_files = 3;
-        c.log_config.secondary_files = 2;
-    });
+    let w = World::with_log_files(3, 2);
     let s = w.connect();
     let h = open(&s, LOCAL, IN_OUT);
     let with = |msg_flags| Md {

@@ -14,10 +14,7 @@ use world::*;
 
 /// Whose log is filled by some tens of long messages.
 fn small() -> World {
-    World::with(|c| {
-        c.log_config.file_pages = 64;
-        (c.log_config.primary_files, c.log_config.secondary_files) = (3, 1);
-    })
+    World::with_log_files(3, 1)
 }
 
 /// Fills the log to the last page that puts may have, by a unit of work of the connection that it gives. As long as the

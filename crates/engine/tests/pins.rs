@@ -33,11 +33,7 @@ fn untriggerable(w: &World) -> Session {
 /// The system backs a unit of work out; before it is through with that, the application begins another one.
 #[test]
 fn a_system_backout_leaves_the_next_unit_of_work_its_pin() {
-    let mut w = World::with(|c| {
-        c.log_config.file_pages = 64;
-        c.log_config.primary_files = 3;
-        c.log_config.secondary_files = 1;
-    });
+    let mut w = World::with_log_files(3, 1);
     let _monitor = untriggerable(&w);
     w.run("DEFINE QLOCAL(OTHER)\nDEFINE QLOCAL(FILL)");
     let s = w.connect();

@@ -593,10 +593,7 @@ fn what_is_behind_a_header_of_the_publisher_is_shared_too() {
 /// Headers that differ are not shared: a hundred and forty of a megabyte are more than a record of the log takes.
 #[test]
 fn a_publication_that_no_record_takes_is_refused_as_a_whole() {
-    let w = World::with(|c| {
-        c.log_config.file_pages = 64;
-        (c.log_config.primary_files, c.log_config.secondary_files) = (3, 1);
-    });
+    let w = World::with_log_files(3, 1);
     const SUBSCRIBERS: usize = 20;
     durable_at(&w, "Q", SUBSCRIBERS, "PSPROP(RFH2)");
     let s = w.connect();

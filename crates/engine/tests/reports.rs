@@ -621,11 +621,7 @@ fn report_comes(w: &World, s: &Session, asked: Hobj) {
 /// and is not seen meanwhile.
 #[test]
 fn a_full_log_takes_no_expiration_report_away() {
-    let mut w = World::with(|c| {
-        c.log_config.file_pages = 64;
-        c.log_config.primary_files = 3;
-        c.log_config.secondary_files = 1;
-    });
+    let mut w = World::with_log_files(3, 1);
     w.run("DEFINE QLOCAL(REPLIES)\nDEFINE QLOCAL(ASKED)");
     let s = w.connect();
     let asked = open(&s, "ASKED", IN_OUT | MQOO_BROWSE);

@@ -260,10 +260,7 @@ fn the_last_of_a_branch_in_doubt_counts_over_a_crash() {
 }
 
 fn small_log() -> World {
-    World::with(|c| {
-        c.log_config.file_pages = 64;
-        (c.log_config.primary_files, c.log_config.secondary_files) = (3, 1);
-    })
+    World::with_log_files(3, 1)
 }
 
 /// The log has no room for anything while what is returned is kept.

@@ -220,11 +220,7 @@ fn depth_fires_once_and_switches_triggering_off() {
 /// switched on again.
 #[test]
 fn depth_switches_triggering_off_when_the_log_is_full() {
-    let w = World::with(|c| {
-        c.log_config.file_pages = 64;
-        c.log_config.primary_files = 2;
-        c.log_config.secondary_files = 1;
-    });
+    let w = World::with_log_files(2, 1);
     w.run("DEFINE QLOCAL(Q) MAXDEPTH(100000)");
     let mut t = Triggered::over(w, "TRIGTYPE(DEPTH) TRIGDPTH(3)");
     let filler = t.w.connect();

@@ -88,7 +88,7 @@ pub(crate) fn add(place: Option<&Path>, args: &cli::AddInf) -> Result<Exit, Fail
 pub(crate) fn remove(place: Option<&Path>, args: &cli::RemoveInf) -> Result<Exit, Failure> {
     let data = DataDir::find(place)?;
     let registered = server::registered(&data)?;
-    let home = match registered.begun_to_delete(&args.queue_manager) {
+    let home = match registered.find_even_deleted(&args.queue_manager) {
         Some(home) => home.clone(),
         None => find(&data, &args.queue_manager)?,
     };

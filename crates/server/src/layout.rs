@@ -22,7 +22,7 @@ pub(crate) mod registry;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
@@ -173,6 +173,13 @@ pub(crate) fn make_private_folder(folder: &Path) -> io::Result<()> {
         .mode(0o700)
         .create(folder)?;
     missing.iter().try_for_each(|folder| sync_above(folder))
+}
+
+/// Whether two names are of one thing that is there.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| fs::metadata(path).map(|it| (it.dev(), it.ino())).ok();
+    let found = place(one);
+    found.is_some() && found == place(other)
 }
 
 /// Makes the name of a file or folder durable, or that it is gone.

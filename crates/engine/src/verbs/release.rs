@@ -86,14 +86,22 @@ pub(super) fn release_list(
 }
 
 impl SessionInner {
-    /// A backout that no call waits for.
-    fn see_through(&self, unit: Arc<Unit>, backout: Result<Backout, LogError>) {
+    /// A backout that no call waits for. Returns the unit of work if that goes on until the log has it.
+    fn see_through(
+        &self,
+        unit: Arc<Unit>,
+        backout: Result<Backout, LogError>,
+    ) -> Option<Arc<Unit>> {
         match backout {
             // The log has stopped, and the queue manager with it.
             Err(_) | Ok(Backout::Done) => {}
-            Ok(Backout::Once(end)) => self.qm.detach(end, Effect::Backout(unit)),
+            Ok(Backout::Once(end)) => {
+                self.qm.detach(end, Effect::Backout(Arc::clone(&unit)));
+                return Some(unit);
+            }
             Ok(Backout::Now) => unit.undo(&self.qm),
         }
+        None
     }
 
     /// The connection works on no branch any more, and will not see to the end of those that it has worked on: unless it
@@ -107,16 +115,14 @@ impl SessionInner {
         }
         for unit in worked_on {
             unit.left_by(self.id, in_order, &self.qm, |unit, backout| {
-                if let Ok(Backout::Once(_)) = &backout {
-                    going_on.push(Arc::clone(&unit));
-                }
-                self.see_through(unit, backout);
+                going_on.extend(self.see_through(unit, backout));
             });
         }
         going_on
     }
 
-    /// Backs out, closes every handle and forgets the connection. Returns the units of work whose backout goes on until the log has it.
+    /// Backs out, closes every handle and forgets the connection. Returns the units of work whose backout goes on until the
+    /// log has it.
     pub(crate) fn release(self: &Arc<Self>) -> Vec<Arc<Unit>> {
         self.end();
         self.end_consumers(None, Reason::HCONN_ERROR);
@@ -124,15 +130,12 @@ impl SessionInner {
             let mut state = self.lock();
             state.release()
         };
-        let mut going_on = Vec::new();
-        if let Some(unit) = unit {
+        let own = unit.and_then(|unit| {
             let backout = unit.begin_backout(&self.qm);
-            if let Ok(Backout::Once(_)) = &backout {
-                going_on.push(Arc::clone(&unit));
-            }
-            self.see_through(unit, backout);
-        }
-        going_on.extend(self.leave_branches(false));
+            self.see_through(unit, backout)
+        });
+        let mut going_on = self.leave_branches(false);
+        going_on.extend(own);
         let opened = {
             let mut state = self.lock();
             let all = state.handles.all();

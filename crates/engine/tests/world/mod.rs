@@ -84,6 +84,14 @@ impl World {
         Self::with(|c| c.log_config.file_pages = 64)
     }
 
+    /// With a log of so many small files, which a test can fill.
+    pub fn with_log_files(primary: u32, secondary: u32) -> Self {
+        Self::with(|c| {
+            c.log_config.file_pages = 64;
+            (c.log_config.primary_files, c.log_config.secondary_files) = (primary, secondary);
+        })
+    }
+
     /// With a dead-letter queue.
     pub fn with_dead_letters() -> Self {
         let options = CreateOptions {

@@ -53,9 +53,10 @@ impl Registered {
         self.queue_managers.iter().find(|home| home.name == name)
     }
 
-    /// One of which the deletion was begun, and is not at its end.
-    pub fn begun_to_delete(&self, name: &str) -> Option<&Home> {
-        Some(&self.deletion(name)?.home)
+    /// One by name, also where its deletion was begun and is not at its end.
+    pub fn find_even_deleted(&self, name: &str) -> Option<&Home> {
+        let deleted = || self.deletion(name).map(|it| &it.home);
+        self.find(name).or_else(deleted)
     }
 
     pub(crate) fn deletion(&self, name: &str) -> Option<&Deletion> {
@@ -182,10 +183,8 @@ pub fn find(data: &DataDir, name: Option<&str>) -> Result<Home, Failure> {
 pub fn find_to_delete(data: &DataDir, name: &str) -> Result<Home, Failure> {
     layout::check_name(name)?;
     let registered = read(data)?;
-    let found = registered.find(name).or(registered.begun_to_delete(name));
-    found
-        .cloned()
-        .ok_or_else(|| unknown(data, &registered, name))
+    let found = registered.find_even_deleted(name).cloned();
+    found.ok_or_else(|| unknown(data, &registered, name))
 }
 
 /// There is no such queue manager; unless only its entry has been lost.

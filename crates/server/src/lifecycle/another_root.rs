@@ -8,20 +8,11 @@
 //!   may have named those of a shared disk on purpose, and the locks keep two from them.
 //! * Two names of one root (links, mounts) are one root.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
-use crate::layout::registry;
-use crate::layout::{DataDir, Home};
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    let place = |path: &Path| fs::metadata(path).map(|it| (it.dev(), it.ino())).ok();
-    let found = place(one);
-    found.is_some() && found == place(other)
-}
+use crate::layout::{DataDir, Home, is_same, registry};
 
 /// Refuses to delete the queue manager of another root.
 ///
@@ -36,7 +27,7 @@ pub(super) fn check(data: &DataDir, home: &Home) -> Result<(), Failure> {
     }
     // Where it cannot be read, nobody knows that it is not so.
     let named = registry::read(&DataDir::at(root)).map_or(true, |there| {
-        let found = there.find(&home.name).or(there.begun_to_delete(&home.name));
+        let found = there.find_even_deleted(&home.name);
         found.is_some_and(|it| it.folder == home.folder || is_same(&it.folder, &home.folder))
     });
     if !named {

@@ -21,16 +21,10 @@ use std::time::UNIX_EPOCH;
 
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
-use crate::layout::{self, Home};
+use crate::layout::{self, Home, is_same};
 
 fn note(log: &Path) -> PathBuf {
     log.join("owner")
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    let place = |path: &Path| fs::metadata(path).map(|it| (it.dev(), it.ino())).ok();
-    let found = place(one);
-    found.is_some() && found == place(other)
 }
 
 /// Refuses the log of another data folder than a queue manager's own.
