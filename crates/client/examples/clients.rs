@@ -10,9 +10,9 @@
 //! `... -- churn PORT COUNT`: one client that connects and disconnects COUNT times; how long each took.
 //!
 //! `... -- storm PORT COUNT CIPHERSPEC`: what 10 requesters and as many responders notice, that are connected with TLS and exchange
-//! 2 KiB (non-persistent, DEV.QUEUE.1 and 2), while COUNT clients connect at once with TLS, a thread each; five rounds. Of each
+//! 2 KiB (non-persistent, DEV.QUEUE.1 and 2), while COUNT clients of another process connect at once with TLS; five rounds. Of each
 //! the round trips of five seconds before, and of those that went on while they connected. All of it runs on the same
-//! processors, the clients' half of the handshakes too.
+//! processors, the clients' half of the handshakes too, but with the least priority.
 //!
 //! With the name of a CipherSpec behind their parameters `crowd` and `churn` connect with TLS; `MQSSLKEYR` names the key
 //! repository.
@@ -24,6 +24,8 @@
 //! socket each. How much of the processors the server, process PID, took for a round trip.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -43,6 +45,9 @@ const OTHERS: usize = 10;
 /// Storms, and how long is measured before each.
 const STORMS: usize = 5;
 const QUIET: Duration = Duration::from_secs(5);
+/// The priority of those that connect in a storm: their half of the handshakes is not to be what the others wait for, since
+/// elsewhere it is done on another machine.
+const LEAST: i32 = 19;
 /// What a request begins with, and a message that has a responder end.
 const REQUEST: u8 = 7;
 const END: u8 = 0;
@@ -293,11 +298,40 @@ fn request(mut client: Connection, ended: &AtomicBool) -> Vec<[Instant; 2]> {
     trips
 }
 
+/// COUNT clients that connect at once when a line comes, and answer with one when they have; a process of their own, since
+/// threads of one also wait for each other's memory.
+fn comers(port: u16, count: usize, cipher: &str) {
+    // Threads inherit it.
+    rustix::process::setpriority_process(None, LEAST).unwrap();
+    let start = &Barrier::new(count + 1);
+    let clients: Vec<_> = std::thread::scope(|scope| {
+        let comers: Vec<_> = (0..count)
+            .map(|_| {
+                scope.spawn(move || {
+                    start.wait();
+                    connect(port, 0, cipher)
+                })
+            })
+            .collect();
+        std::io::stdin().read_line(&mut String::new()).unwrap();
+        start.wait();
+        let joined = comers.into_iter().map(|comer| comer.join().unwrap());
+        joined.collect()
+    });
+    println!("{} connected", clients.len());
+    std::io::stdin().read_line(&mut String::new()).unwrap();
+}
+
 /// One storm: the 99th percentiles before it and during it.
 fn storm(port: u16, count: usize, cipher: &str) -> [f64; 2] {
     let others: Vec<_> = (0..2 * OTHERS).map(|_| connect(port, 0, cipher)).collect();
     let ended = &AtomicBool::new(false);
-    let start = &Barrier::new(count + 1);
+    let mut comers = Command::new(std::env::current_exe().unwrap())
+        .args(["comers", &port.to_string(), &count.to_string(), cipher])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let (trips, came) = std::thread::scope(|scope| {
         let mut requesters = Vec::new();
         for (number, client) in others.into_iter().enumerate() {
@@ -307,23 +341,14 @@ fn storm(port: u16, count: usize, cipher: &str) -> [f64; 2] {
                 scope.spawn(move || respond(client));
             }
         }
-        let comers: Vec<_> = (0..count)
-            .map(|_| {
-                scope.spawn(move || {
-                    start.wait();
-                    let client = connect(port, 0, cipher);
-                    (client, Instant::now())
-                })
-            })
-            .collect();
         std::thread::sleep(QUIET);
         let begun = Instant::now();
-        start.wait();
-        let clients: Vec<_> = comers
-            .into_iter()
-            .map(|comer| comer.join().unwrap())
-            .collect();
-        let last = clients.iter().map(|(_, at)| *at).max().unwrap();
+        let (mut ask, mut answers) = (comers.stdin.take().unwrap(), comers.stdout.take().unwrap());
+        ask.write_all(b"\n").unwrap();
+        let mut answer = String::new();
+        BufReader::new(&mut answers).read_line(&mut answer).unwrap();
+        let last = Instant::now();
+        assert_eq!(answer, format!("{count} connected\n"));
         ended.store(true, Ordering::Relaxed);
         let trips: Vec<_> = requesters
             .into_iter()
@@ -331,6 +356,7 @@ fn storm(port: u16, count: usize, cipher: &str) -> [f64; 2] {
             .collect();
         (trips.concat(), [begun, last])
     });
+    comers.wait().unwrap();
     let [begun, last] = came;
     let took = |[from, to]: &[Instant; 2]| *to - *from;
     let (before, rest): (Vec<_>, Vec<_>) = trips.iter().partition(|trip| trip[1] < begun);
@@ -419,6 +445,9 @@ fn main() {
         }
         ["storm", port, count, cipher] => {
             storms(port.parse().unwrap(), count.parse().unwrap(), cipher);
+        }
+        ["comers", port, count, cipher] => {
+            comers(port.parse().unwrap(), count.parse().unwrap(), cipher);
         }
         ["share", port, conversations, count, rounds, pid] => share(
             port.parse().unwrap(),
