@@ -112,7 +112,7 @@ pub use posthaste_recovery_log::LogStatistics;
 pub use posthaste_store::StoreError;
 pub use queue::{QueueCounts, QueueStatus};
 pub use queue_manager::{EndMode, NotStopped, QueueManager, Started};
-pub use recovery::identity::misfit_of_log;
+pub use recovery::identity::{misfit_of_log, trust_log};
 pub use recovery::locks::Locks;
 pub use session::Session;
 pub use status::{

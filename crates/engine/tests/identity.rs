@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use posthaste_engine::{EndMode, EngineConfig, QueueManager, Silent, StartError};
+use posthaste_engine::{EndMode, EngineConfig, QueueManager, Silent, StartError, trust_log};
 use posthaste_env::Open;
 use posthaste_env_sim::SimDisk;
 use posthaste_mqi::constants::*;
@@ -356,4 +356,44 @@ fn on_a_full_disk_a_later_start_does_it_and_a_note_that_is_there_needs_no_room()
     w.kill();
     replace(&disk, &w.config.log, &old);
     refused(&w, &w.config, "with another log");
+}
+
+#[test]
+fn a_folder_that_has_lost_its_note_takes_its_log_on_somebodys_word() {
+    let (mut w, disk) = small(9);
+    put_all(&w, &["1", "2", "3"]);
+    w.kill();
+    let note = w.config.data.join("identity");
+    for damaged in [false, true] {
+        disk.mount().remove_file(&note).unwrap();
+        if damaged {
+            let file = disk.mount().open(&note, Open::CREATE).unwrap();
+            file.write_at(&[0xff; 8192], 0).unwrap();
+        }
+        disk.settle();
+        refused(&w, &w.config, "is missing or damaged");
+        let trust = || trust_log(&w.env, &w.config.data, &w.config.log);
+        assert!(trust().unwrap());
+        // The second time the folder knows.
+        assert!(!trust().unwrap());
+        w.start();
+        w.kill();
+    }
+    w.start();
+    assert_eq!(get_all(&w), ["1", "2", "3"]);
+}
+
+#[test]
+fn nobodys_word_counts_against_what_a_folder_knows() {
+    let (mut w, disk) = small(10);
+    put_all(&w, &["once"]);
+    w.end(EndMode::Immediate);
+    let old = files(&disk, &w.config.log);
+    w.start();
+    w.end(EndMode::Immediate);
+    replace(&disk, &w.config.log, &old);
+    let data = files(&disk, &w.config.data);
+    assert!(!trust_log(&w.env, &w.config.data, &w.config.log).unwrap());
+    refused(&w, &w.config, "with another log");
+    assert_eq!(files(&disk, &w.config.data), data);
 }

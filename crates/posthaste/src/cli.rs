@@ -395,6 +395,11 @@ pub(crate) struct Start {
     /// Let its listeners be on addresses of the network though a channel lets clients in without TLS; it is remembered
     #[arg(long)]
     pub(crate) insecure: bool,
+    /// Take the log that is there, where the data folder has lost its file `identity`, which says which log is its own (78,
+    /// AMQ2026S). Only if both are certainly of one moment: with an older log, messages that had been got come again, and
+    /// later ones are gone
+    #[arg(long, conflicts_with = "objects")]
+    pub(crate) trust_log: bool,
 }
 
 impl Start {

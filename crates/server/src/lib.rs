@@ -63,6 +63,7 @@ pub use lifecycle::delete::delete;
 pub use lifecycle::detach::leave_the_terminal;
 pub use lifecycle::ending::{Cause, LastEnd};
 pub use lifecycle::file_limit::outlive_the_file_limit;
+pub use lifecycle::trust_log::trust_log;
 pub use posthaste_admin::{COMMAND_QUEUE, Decision, Undecided, transaction_number};
 /// Where commands as messages come.
 pub use posthaste_authentication::{UserFile, UserFileError};

@@ -13,3 +13,4 @@ pub(crate) mod file_limit;
 pub(crate) mod log_owner;
 mod overlay;
 pub(crate) mod process_lock;
+pub(crate) mod trust_log;

@@ -163,7 +163,7 @@ pub(super) const MESSAGES: &[Message] = &[
         "AMQ2026S",
         "The log and the queue files of queue manager {0} do not belong together: {1}.",
         "Each start is noted in both. One of the two is of another time or another queue manager, as after restoring only one of them, or where LogPath names a log that was left behind.",
-        "Name the right log in LogPath, or restore the data and log directories together, from one moment.",
+        "Name the right log in LogPath, or restore the data and log directories together, from one moment. Where only the file identity of the data directory is lost, and nothing was restored or copied, posthaste start --trust-log takes the log that is there.",
     ),
     message(
         "AMQ2027S",
@@ -429,6 +429,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Subscription {0} is given no publications: {1}.",
         "Its definition was stored by another release, and says something that this one cannot read: its topic string or its selection string. The definition is kept, and so are the messages that were published before.",
         "See DISPLAY SUB. Define it again, or start the queue manager with the release that has stored it.",
+    ),
+    message(
+        "AMQ2089W",
+        "Queue manager {0} takes the log in {1} for its own on your word.",
+        "The file identity of its data directory is missing or damaged, which says to which log the directory belongs, and the start was to trust the log that is there. It was written anew.",
+        "Nothing, if both are of one moment. If the log was an older one, messages that had been got are there again, and later ones are gone: restore both directories from one backup.",
     ),
     message(
         "AMQ2101E",

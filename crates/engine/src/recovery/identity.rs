@@ -12,6 +12,7 @@
 //! * A queue manager of an earlier release takes an identity on at a start: the folder first, and says that the log has none
 //!   yet. Without room for that it goes on without, and a later start does it. A log without an identity is refused as soon as it
 //!   has had one.
+//! * A data folder that has lost the file takes a log for its own on somebody's word only.
 
 use std::path::Path;
 
@@ -130,6 +131,21 @@ pub fn misfit_of_log(env: &Env, data: &Path, log: &Path) -> Option<String> {
     let file = IdentityFile::read(&env.disk, data).ok()?;
     file.newest()?;
     misfit(log, &anchor, &file)
+}
+
+/// Has a data folder that has lost the file `identity`, or holds a damaged one, take the log for its own, because somebody knows
+/// that both are of one moment; whether it has. Where the file says to which log the folder belongs, nobody's word counts.
+///
+/// # Errors
+/// One of them cannot be read, or the file not written.
+pub fn trust_log(env: &Env, data: &Path, log: &Path) -> Result<bool, StartError> {
+    let anchor = Anchor::decode(&posthaste_recovery_log::anchor(env, log)?)?;
+    let mut file = IdentityFile::read(&env.disk, data)?;
+    let (Some(identity), None) = (anchor.identity, file.newest()) else {
+        return Ok(false);
+    };
+    file.write(&env.disk, known(identity, anchor.incarnation))?;
+    Ok(true)
 }
 
 /// Why the log does not belong to the data folder.

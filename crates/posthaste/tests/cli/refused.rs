@@ -109,6 +109,32 @@ fn an_old_log_and_another_name_are_refused() {
     serving.end();
 }
 
+/// The file that says which log is a data folder's, lost or damaged by itself: everything is there, and one option says so.
+#[test]
+fn a_log_is_trusted_where_only_the_note_of_it_is_lost() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place
+        .fed("acked\n", "put DEV.QUEUE.1 QM1 --persistent")
+        .good();
+    let running = place.line("start QM1 --trust-log");
+    running.failed_with(5, "AMQ2021E");
+    serving.kill();
+    let note = place.home("QM1").join("identity");
+    std::fs::write(&note, [0; 8192]).unwrap();
+    refused(&place, 78, "AMQ2026S");
+    let advice = place.line("check QM1").err;
+    assert!(advice.contains("start --trust-log"), "{advice}");
+    let started = place.line("start QM1 --trust-log --ns").good();
+    assert!(started.err.contains("AMQ2089W"), "{started:?}");
+    assert_eq!(place.line("get DEV.QUEUE.1 QM1").good().out, "acked\n");
+    place.line("stop QM1 -i").good();
+    // What the folder knows is not asked about again.
+    let started = place.line("start QM1 --trust-log --ns").good();
+    assert!(!started.err.contains("AMQ2089W"), "{started:?}");
+    place.line("stop QM1 -i").good();
+}
+
 #[test]
 fn the_files_of_an_ended_queue_manager_are_verified_without_a_change() {
     let place = Place::new();
