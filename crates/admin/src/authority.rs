@@ -81,6 +81,14 @@ impl SubscriptionChange<'_> {
         })
     }
 
+    /// Whether the queue manager makes, or has made, the queue. `base`: what the attributes are by default.
+    fn is_managed(&self, base: Option<&Attrs>) -> bool {
+        match self.given.get(MQIACF_DESTINATION_CLASS) {
+            Some(_) => is_managed(self.given),
+            None => base.is_some_and(is_managed),
+        }
+    }
+
     /// Whether messages may go elsewhere, or come from somebody else, than before.
     fn redirects(&self) -> bool {
         let given = |selector: &i32| self.given.get(*selector).is_some();
@@ -91,6 +99,11 @@ impl SubscriptionChange<'_> {
         ];
         self.define.is_some() || selectors.iter().any(given)
     }
+}
+
+/// Whether the queue of a subscription is the queue manager's.
+fn is_managed(subscription: &Attrs) -> bool {
+    subscription.int(MQIACF_DESTINATION_CLASS) == MQDC_MANAGED
 }
 
 /// Whether a value is as none.
@@ -154,7 +167,9 @@ impl Destination {
 /// one, as MQSO_SET_IDENTITY_CONTEXT does; to be another user, if messages are
 /// to come from one whom the subscription names (the command server, for one, believes them) and who is not the issuer; and, where the queue is another
 /// queue manager's, to change this one, for its transmission queues are not looked at before messages are put; and of another user's, of which
-/// the messages are to be the issuer's or to go elsewhere, to have them where they go.
+/// the messages are to be the issuer's or to go elsewhere, to have them where they go. A managed queue is the queue manager's, and has no
+/// records: nothing is asked about it, and another user's subscription that has one is changed as by MQSUB, which is by nobody where only
+/// he may use it (2434), but for who may change everything; and nothing forged is published in his name.
 fn of_subscription(
     (qm, own): (&QueueManager, &str),
     name: &str,
@@ -190,7 +205,7 @@ fn of_subscription(
         manager: text(MQCACF_DESTINATION_Q_MGR),
     }
     .seen_by(qm);
-    if !queue.is_empty() {
+    if !change.is_managed(known.as_ref()) && !queue.is_empty() {
         if change.sets_identity(known.as_ref()) {
             let set: Authorities = Authority::SetIdentity.into();
             needed.push(Needed::Object(ObjectType::Queue, queue.clone(), set));
@@ -205,15 +220,25 @@ fn of_subscription(
     // As long as a user identifier in a message may be, of which SUBUSER is one.
     let is_his = |user: &str| Chars::<12>::new(user) == Chars::<12>::new(own);
     let is_own = is_his(&user);
-    if let Some(there) = attrs_of(name)
-        && !is_his(there.text(MQCACF_SUB_USER_ID).trim_matches(' '))
-        && there.int(MQIACF_DESTINATION_CLASS) != MQDC_MANAGED
-    {
-        let old = Destination::of(qm, &there);
-        let is_his_then = is_own || user.is_empty() && change.define.is_some();
-        if is_his_then || old != (Destination { queue, manager }) {
-            needed.push(old.into_needed());
+    let anothers = attrs_of(name);
+    let anothers =
+        anothers.filter(|there| !is_his(there.text(MQCACF_SUB_USER_ID).trim_matches(' ')));
+    let is_his_then = is_own || user.is_empty() && change.define.is_some();
+    match anothers {
+        Some(there) if is_managed(&there) => {
+            if there.int(MQIACF_VARIABLE_USER_ID) != MQVU_ANY_USER {
+                needed.push(Needed::Manager(Authority::Change.into()));
+            } else if !is_his_then && change.sets_identity(known.as_ref()) {
+                needed.push(Needed::Manager(Authority::SetIdentity.into()));
+            }
         }
+        Some(there) => {
+            let old = Destination::of(qm, &there);
+            if is_his_then || old != (Destination { queue, manager }) {
+                needed.push(old.into_needed());
+            }
+        }
+        None => {}
     }
     if change.redirects() && !user.is_empty() && !is_own {
         let to_send_as = [Authority::AlternateUser, Authority::SetIdentity];
