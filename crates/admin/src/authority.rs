@@ -137,7 +137,7 @@ struct Destination {
 
 impl Destination {
     fn of(qm: &QueueManager, attrs: &Attrs) -> Destination {
-        let text = |selector| attrs.text(selector).trim_matches(' ').to_owned();
+        let text = |selector| attrs.text(selector).trim_end_matches(' ').to_owned();
         Destination {
             queue: text(MQCACF_DESTINATION),
             manager: text(MQCACF_DESTINATION_Q_MGR),
@@ -182,8 +182,8 @@ fn of_subscription(
         let stated = change.as_ref();
         let stated = stated.map_or("", |change| change.given.text(selector));
         let known = known.as_ref().map_or("", |attrs| attrs.text(selector));
-        // Names may begin and end with other spaces.
-        let (stated, known) = (stated.trim_matches(' '), known.trim_matches(' '));
+        // Names may begin with blanks, and end with other spaces.
+        let (stated, known) = (stated.trim_end_matches(' '), known.trim_end_matches(' '));
         match stated.is_empty() {
             true => known.to_owned(),
             false => stated.to_owned(),
@@ -221,8 +221,7 @@ fn of_subscription(
     let is_his = |user: &str| Chars::<12>::new(user) == Chars::<12>::new(own);
     let is_own = is_his(&user);
     let anothers = attrs_of(name);
-    let anothers =
-        anothers.filter(|there| !is_his(there.text(MQCACF_SUB_USER_ID).trim_matches(' ')));
+    let anothers = anothers.filter(|there| !is_his(there.text(MQCACF_SUB_USER_ID)));
     let is_his_then = is_own || user.is_empty() && change.define.is_some();
     match anothers {
         Some(there) if is_managed(&there) => {
@@ -325,7 +324,7 @@ pub(crate) fn forbidden(qm: &QueueManager, issuer: &Issuer, command: &Command) -
     let everybody = Needed::Manager(COMMANDS);
     let own = issuer
         .application()
-        .map_or("", |who| who.user.trim_matches(' '));
+        .map_or("", |who| who.user.trim_end_matches(' '));
     let mut needed = std::iter::once(everybody).chain(needed(qm, own, command));
     needed.find_map(|needed| {
         let demanded = qm.demand(issuer, needed.as_need());
@@ -362,7 +361,7 @@ pub(crate) fn hidden(
         DisplayWhat::LsStatus => vec![ObjectKind::Listener],
         DisplayWhat::SvStatus => vec![ObjectKind::Service],
         DisplayWhat::TpStatus => {
-            let demanded = qm.demand(issuer, Need::Topic(name.trim_matches(' '), DISPLAY));
+            let demanded = qm.demand(issuer, Need::Topic(name, DISPLAY));
             return demanded.err().map(|refusal| refused(&refusal));
         }
         DisplayWhat::QMStatus | DisplayWhat::Conn | DisplayWhat::SbStatus | DisplayWhat::PubSub => {
@@ -407,10 +406,14 @@ pub(crate) fn visible(
     }
     reply.rows.retain(|(_, _, row)| {
         // What names the object comes first.
-        let name = row.cells().first().map(|cell| cell.shown());
-        let name = name.unwrap_or_default();
+        let cell = row.cells().first();
+        let name = cell.map(|cell| cell.shown()).unwrap_or_default();
         let need = match what {
-            DisplayWhat::TpStatus => Need::Topic(name.trim_matches(' '), DISPLAY),
+            // Spaces are letters of a topic string, and are not all shown.
+            DisplayWhat::TpStatus => match cell.map(|cell| cell.value()) {
+                Some(Value::Text(topic)) => Need::Topic(topic, DISPLAY),
+                _ => Need::Topic("", DISPLAY),
+            },
             // DISPLAY CHANNEL shows those of clients too, which are of another type.
             DisplayWhat::Object(_) if row.shown("CHLTYPE").as_deref() == Some("CLNTCONN") => {
                 Need::Object(ObjectType::ClntConn, &name, DISPLAY)

@@ -285,6 +285,40 @@ fn conditions_tell_nothing_of_what_may_not_be_displayed() {
     assert_eq!(of("hidden"), of("none"));
 }
 
+/// Blanks and other spaces are letters of a topic string: what is about another one says nothing of it.
+#[test]
+fn what_is_shown_of_a_topic_string_is_of_the_very_one_that_may_be_displayed() {
+    let (w, _) = world(false);
+    w.run("DEFINE TOPIC(SEEN) TOPICSTR('seen')");
+    let boss = admit(&w, "boss").unwrap();
+    let others = [" seen", "seen\u{a0}"];
+    for other in others {
+        open_od(&boss, &mut topic(other), MQOO_OUTPUT).unwrap();
+    }
+    grant(
+        &w,
+        &[
+            ("QMGR", "self", "CONNECT"),
+            ("QMGR", "self", "DSP"),
+            ("TOPIC", "SEEN", "DSP"),
+        ],
+    );
+    let rows = |text: &str| {
+        let all = w.mqsc(text).rows.len();
+        (all, command(&w, "app", text).rows.len())
+    };
+    for type_ in ["", " TYPE(PUB)"] {
+        for other in others {
+            let text = format!("DISPLAY TPSTATUS('{other}'){type_}");
+            assert_eq!(rows(&text), (1, 0), "{text}");
+        }
+        let (all, seen) = rows(&format!("DISPLAY TPSTATUS('+'){type_}"));
+        assert!(all > 1, "{type_}");
+        assert_eq!(seen, usize::from(type_.is_empty()), "{type_}");
+    }
+    assert_eq!(rows("DISPLAY TPSTATUS('seen')"), (1, 1));
+}
+
 /// Groups of directories have blanks and quotes in their names: their records are saved so that they can be read again.
 #[test]
 fn records_of_groups_with_odd_names_are_saved_and_read_again() {

@@ -559,7 +559,7 @@ fn who_has_a_managed_subscription_changes_it_by_commands() {
 
 /// Whom a token or a directory calls so may have any name.
 #[test]
-fn nobody_is_taken_for_who_is_called_so_but_for_a_space_beyond_ascii() {
+fn nobody_is_taken_for_who_is_called_so_but_for_a_space() {
     let (w, users) = world(false);
     w.run("DEFINE QLOCAL(Q)");
     grant(
@@ -579,12 +579,23 @@ fn nobody_is_taken_for_who_is_called_so_but_for_a_space_beyond_ascii() {
     };
     assert_eq!(defines("app", "app"), Reason::NONE);
     assert_eq!(defines("app", "app  "), Reason::NONE);
-    for other in ["boss\u{a0}", "\u{2003}boss"] {
+    for other in ["boss\u{a0}", "\u{2003}boss", " boss"] {
         users.set(other, &["staff"]);
         assert_eq!(defines(other, other), Reason::NONE, "{other:?}");
         assert_eq!(defines(other, "boss"), Reason::NOT_AUTHORIZED, "{other:?}");
+        w.run("DEFINE QLOCAL(ARCHIVE)\nDEFINE SUB(S) TOPICSTR('t') DEST(ARCHIVE) SUBUSER('boss')");
+        for text in [
+            "ALTER SUB(S) DEST(Q)",
+            "DEFINE SUB(S) TOPICSTR('t') DEST(Q) REPLACE",
+        ] {
+            let refused = command(&w, other, text).reason;
+            assert_eq!(refused, Reason::NOT_AUTHORIZED, "{other:?} {text}");
+        }
+        w.run("DELETE SUB(S)\nDELETE QLOCAL(ARCHIVE)");
     }
-    assert_eq!(defines("app", "app\u{a0}"), Reason::NOT_AUTHORIZED);
+    for other in ["app\u{a0}", " app"] {
+        assert_eq!(defines("app", other), Reason::NOT_AUTHORIZED, "{other:?}");
+    }
 }
 
 /// What is not prepared is its user's: that there is such a branch is all that others learn.
