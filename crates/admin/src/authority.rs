@@ -175,6 +175,10 @@ fn of_subscription(
     name: &str,
     change: Option<(&Attrs, Option<Option<&str>>)>,
 ) -> Vec<Needed> {
+    // What it says is so of everybody's that do not say otherwise.
+    if name == ObjectKind::Sub.row().default_object {
+        return vec![Needed::Manager(Authority::Change.into())];
+    }
     let change = change.map(|(given, define)| SubscriptionChange { given, define });
     let attrs_of = |name: &str| qm.object(ObjectKind::Sub, name).map(|object| object.attrs);
     let known = attrs_of(change.as_ref().map_or(name, |change| change.base(name)));

@@ -285,6 +285,49 @@ fn conditions_tell_nothing_of_what_may_not_be_displayed() {
     assert_eq!(of("hidden"), of("none"));
 }
 
+/// What it says, every subscription has of which a definition says nothing: an identity context, a time to live.
+#[test]
+fn nobody_changes_what_all_subscriptions_begin_with_but_who_may_change_everything() {
+    let (w, _) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    let plain: &[Grant] = &[
+        ("QMGR", "self", "CONNECT"),
+        ("QMGR", "self", "DSP"),
+        ("QMGR", "self", "SETID"),
+        ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+        ("QUEUE", "**", "ALL"),
+    ];
+    for text in [
+        "ALTER SUB(SYSTEM.DEFAULT.SUB) PUBAPPID('forged')",
+        "ALTER SUB(SYSTEM.DEFAULT.SUB) PUBACCT(160102030405060708090A0B0C0D0E0F10111213141516171819)",
+        "ALTER SUB(SYSTEM.DEFAULT.SUB) EXPIRY(1)",
+        "ALTER SUB(SYSTEM.DEFAULT.SUB) DEST(Q)",
+        "ALTER SUB(SYSTEM.DEFAULT.SUB) SUBUSER('app')",
+        "DEFINE SUB(SYSTEM.DEFAULT.SUB) TOPICSTR('t') DEST(Q) USERDATA('x') REPLACE",
+        "DELETE SUB(SYSTEM.DEFAULT.SUB)",
+    ] {
+        let shown = || render(&w.mqsc("DISPLAY SUB(SYSTEM.DEFAULT.SUB) ALL"));
+        let before = shown();
+        grant(&w, plain);
+        let refused = command(&w, "app", text).reason;
+        assert_eq!(refused, Reason::NOT_AUTHORIZED, "{text}");
+        let inserts = w.last_inserts("AMQ8077W");
+        assert_eq!(inserts, ["app", "chg", "qmgr", "QM1"], "{text}");
+        assert_eq!(shown(), before, "{text}");
+        // What others begin with may still be said.
+        let defines = "DEFINE SUB(S) LIKE(SYSTEM.DEFAULT.SUB) TOPICSTR('t') DEST(Q)";
+        assert!(command(&w, "app", defines).ok, "{text}");
+        w.run("DELETE SUB(S)");
+    }
+    let changes = [
+        ("QMGR", "self", "CONNECT"),
+        ("QMGR", "self", "DSP"),
+        ("QMGR", "self", "CHG"),
+    ];
+    grant(&w, &changes);
+    assert!(command(&w, "app", "ALTER SUB(SYSTEM.DEFAULT.SUB) PUBAPPID('site')").ok);
+}
+
 /// Blanks and other spaces are letters of a topic string: what is about another one says nothing of it.
 #[test]
 fn what_is_shown_of_a_topic_string_is_of_the_very_one_that_may_be_displayed() {
