@@ -12,7 +12,7 @@ use posthaste_command::{
     RecordName, Reply, Value, authority_row,
 };
 use posthaste_engine::{
-    ChangeError, Issuer, Need, NoEntity, QueueManager, Refusal, authority_numbers,
+    ChangeError, Issuer, Need, NoEntity, QueueManager, Refusal, authority_numbers, branch_cleared,
 };
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Chars, Reason};
@@ -291,7 +291,10 @@ fn needed(qm: &QueueManager, own: &str, command: &Command) -> Vec<Needed> {
         Command::Delete { kind, name, .. } => vec![Needed::on(*kind, name, Authority::Delete)],
         Command::Clear { name } => vec![Needed::on(ObjectKind::QLocal, name, Authority::Clear)],
         Command::ClearTopics { topics } => {
-            vec![Needed::Topic(topics.clone(), Authority::Clear.into())]
+            vec![Needed::Topic(
+                branch_cleared(topics),
+                Authority::Clear.into(),
+            )]
         }
         Command::Start { kind, name } | Command::Stop { kind, name, .. } => {
             vec![Needed::on(*kind, name, Authority::Control)]

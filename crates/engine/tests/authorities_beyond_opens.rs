@@ -328,6 +328,49 @@ fn nobody_changes_what_all_subscriptions_begin_with_but_who_may_change_everythin
     assert!(command(&w, "app", "ALTER SUB(SYSTEM.DEFAULT.SUB) PUBAPPID('site')").ok);
 }
 
+/// A topic object of TOPICSTR('a/#') is not about what is below a.
+#[test]
+fn topics_with_wildcards_are_cleared_by_who_may_above_the_first() {
+    let (w, _) = world(false);
+    w.run(
+        "DEFINE TOPIC(A) TOPICSTR('a')\nDEFINE TOPIC(HASH) TOPICSTR('a/#')\nDEFINE TOPIC(PLUS) TOPICSTR('+')
+         DEFINE TOPIC(ALL) TOPICSTR('#')\nDEFINE TOPIC(B) TOPICSTR('a/+/b')\nDEFINE TOPIC(SECRET) TOPICSTR('a/secret')",
+    );
+    let boss = admit(&w, "boss").unwrap();
+    let retained = || {
+        let shown = w.mqsc("DISPLAY TPSTATUS('#') RETAINED").rows;
+        let is = |row: &posthaste_command::Row| row.shown("RETAINED").as_deref() == Some("YES");
+        shown.iter().filter(|(_, _, row)| is(row)).count()
+    };
+    // With what is enough.
+    let cases = [
+        ("a/#", "A"),
+        ("+", "SYSTEM.BASE.TOPIC"),
+        ("#", "SYSTEM.BASE.TOPIC"),
+        ("a/+/b", "A"),
+        ("a/secret", "SECRET"),
+    ];
+    for (topics, enough) in cases {
+        for published in ["a", "a/secret", "a/secret/b"] {
+            assert_eq!(puts1(&boss, topic(published), MQPMO_RETAIN), Ok(()));
+        }
+        let before = retained();
+        assert_eq!(before, 3);
+        let text = format!("CLEAR TOPICSTR('{topics}') CLRTYPE(RETAINED)");
+        let with = |of: &[&'static str]| {
+            let everybody = [("QMGR", "self", "CONNECT"), ("QMGR", "self", "DSP")];
+            let clears = of.iter().map(|name| ("TOPIC", *name, "CLR"));
+            grant(&w, &everybody.into_iter().chain(clears).collect::<Vec<_>>());
+            command(&w, "app", &text).reason
+        };
+        let named = ["HASH", "PLUS", "ALL", "B"];
+        assert_eq!(with(&named), Reason::NOT_AUTHORIZED, "{topics}");
+        assert_eq!(retained(), before, "{topics}");
+        assert_eq!(with(&[enough]), Reason::NONE, "{topics}");
+        assert!(retained() < before, "{topics}");
+    }
+}
+
 /// Blanks and other spaces are letters of a topic string: what is about another one says nothing of it.
 #[test]
 fn what_is_shown_of_a_topic_string_is_of_the_very_one_that_may_be_displayed() {
