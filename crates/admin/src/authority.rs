@@ -66,18 +66,15 @@ impl SubscriptionChange<'_> {
         }
     }
 
-    /// Whether messages get an identity context that the subscription says: by what is given, or by what a new one is like.
-    fn sets_identity(&self, like: Option<&Attrs>) -> bool {
+    /// Whether messages get an identity context that the subscription says: by what is given, or by what a new one is like. One that
+    /// goes to another queue brings what it has.
+    fn sets_identity(&self, base: Option<&Attrs>, moves: bool) -> bool {
         let selectors = [MQBACF_ACCOUNTING_TOKEN, MQCACF_APPL_IDENTITY_DATA];
+        let base = base.filter(|_| moves || self.define.is_some());
         selectors.iter().any(|selector| {
-            let given = self.given.get(*selector);
-            match self.define {
-                Some(_) => {
-                    let value = given.or_else(|| like?.get(*selector));
-                    value.is_some_and(|value| !is_nothing(value))
-                }
-                None => given.is_some(),
-            }
+            let value = self.given.get(*selector);
+            let value = value.or_else(|| base?.get(*selector));
+            value.is_some_and(|value| !is_nothing(value))
         })
     }
 
@@ -204,44 +201,44 @@ fn of_subscription(
     let Some(change) = &change else {
         return needed;
     };
-    let Destination { queue, manager } = Destination {
+    let to = Destination {
         queue: text(MQCACF_DESTINATION),
         manager: text(MQCACF_DESTINATION_Q_MGR),
     }
     .seen_by(qm);
-    if !change.is_managed(known.as_ref()) && !queue.is_empty() {
-        if change.sets_identity(known.as_ref()) {
+    let there = attrs_of(name);
+    let moves = there
+        .as_ref()
+        .is_some_and(|there| Destination::of(qm, there) != to);
+    let sets_identity = change.sets_identity(known.as_ref(), moves);
+    if !change.is_managed(known.as_ref()) && !to.queue.is_empty() {
+        if sets_identity {
             let set: Authorities = Authority::SetIdentity.into();
-            needed.push(Needed::Object(ObjectType::Queue, queue.clone(), set));
+            needed.push(Needed::Object(ObjectType::Queue, to.queue.clone(), set));
             needed.push(Needed::Manager(set));
         }
-        needed.extend(to_put_on(qm, queue.clone()));
+        needed.extend(to_put_on(qm, to.queue.clone()));
     }
-    if !manager.is_empty() {
+    if !to.manager.is_empty() {
         needed.push(Needed::Manager(Authority::Change.into()));
     }
     let user = text(MQCACF_SUB_USER_ID);
     // As long as a user identifier in a message may be, of which SUBUSER is one.
     let is_his = |user: &str| Chars::<12>::new(user) == Chars::<12>::new(own);
     let is_own = is_his(&user);
-    let anothers = attrs_of(name);
-    let anothers = anothers.filter(|there| !is_his(there.text(MQCACF_SUB_USER_ID)));
     let is_his_then = is_own || user.is_empty() && change.define.is_some();
-    match anothers {
+    match there.filter(|there| !is_his(there.text(MQCACF_SUB_USER_ID))) {
         Some(there) if is_managed(&there) => {
             if there.int(MQIACF_VARIABLE_USER_ID) != MQVU_ANY_USER {
                 needed.push(Needed::Manager(Authority::Change.into()));
-            } else if !is_his_then && change.sets_identity(known.as_ref()) {
+            } else if !is_his_then && sets_identity {
                 needed.push(Needed::Manager(Authority::SetIdentity.into()));
             }
         }
-        Some(there) => {
-            let old = Destination::of(qm, &there);
-            if is_his_then || old != (Destination { queue, manager }) {
-                needed.push(old.into_needed());
-            }
+        Some(there) if is_his_then || moves => {
+            needed.push(Destination::of(qm, &there).into_needed());
         }
-        None => {}
+        _ => {}
     }
     if change.redirects() && !user.is_empty() && !is_own {
         let to_send_as = [Authority::AlternateUser, Authority::SetIdentity];

@@ -781,9 +781,26 @@ fn who_defines_the_identity_context_of_publications_may_set_it_on_their_queue() 
     grant(&w, own);
     for text in [
         "ALTER SUB(S) USERDATA('x')",
+        "ALTER SUB(S) PUBAPPID(' ')",
+        "ALTER SUB(S) PUBAPPID(' ') PUBACCT(0000000000000000000000000000000000000000000000000000)",
         "DEFINE SUB(NEW) TOPICSTR('t') DEST(Q) PUBAPPID(' ') PUBPRTY(3)",
     ] {
         assert!(command(&w, "app", text).ok, "{text}");
+    }
+    // That it was set for one queue says nothing of another one.
+    for user in ["app", "boss"] {
+        w.run(&format!(
+            "DEFINE QLOCAL(Q2)\nDEFINE SUB(S) TOPICSTR('t') DEST(Q2) SUBUSER('{user}') PUBAPPID('set') REPLACE"
+        ));
+        grant(&w, &[own, &[("QUEUE", "Q2", "ALL")]].concat());
+        let moves = "ALTER SUB(S) DEST(Q) SUBUSER('app')";
+        assert_eq!(command(&w, "app", moves).reason, Reason::NOT_AUTHORIZED);
+        let without = format!("{moves} PUBAPPID(' ')");
+        assert!(command(&w, "app", &without).ok, "{user}");
+        w.run("ALTER SUB(S) DEST(Q2) PUBAPPID('set')");
+        grant(&w, &[own, &[("QUEUE", "Q2", "ALL")], &sets].concat());
+        assert!(command(&w, "app", moves).ok);
+        w.run("DELETE SUB(S)\nDELETE QLOCAL(Q2)");
     }
 }
 
