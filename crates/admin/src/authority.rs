@@ -96,6 +96,65 @@ impl SubscriptionChange<'_> {
         ];
         self.define.is_some() || selectors.iter().any(given)
     }
+
+    /// What it needs beside its topics.
+    fn needed(&self, (qm, own): (&QueueManager, &str), name: &str) -> Vec<Needed> {
+        let attrs_of = |name: &str| qm.object(ObjectKind::Sub, name).map(|object| object.attrs);
+        let base = attrs_of(self.base(name));
+        let text = |selector: i32| {
+            // Names may begin with blanks, and end with other spaces.
+            let text = |attrs: &Attrs| attrs.text(selector).trim_end_matches(' ').to_owned();
+            match text(self.given) {
+                stated if stated.is_empty() => base.as_ref().map(text).unwrap_or_default(),
+                stated => stated,
+            }
+        };
+        let mut needed = Vec::new();
+        let to = Destination {
+            queue: text(MQCACF_DESTINATION),
+            manager: text(MQCACF_DESTINATION_Q_MGR),
+        }
+        .seen_by(qm);
+        let there = attrs_of(name);
+        let moves = there
+            .as_ref()
+            .is_some_and(|there| Destination::of(qm, there) != to);
+        let sets_identity = self.sets_identity(base.as_ref(), moves);
+        if !self.is_managed(base.as_ref()) && !to.queue.is_empty() {
+            if sets_identity {
+                let set: Authorities = Authority::SetIdentity.into();
+                needed.push(Needed::Object(ObjectType::Queue, to.queue.clone(), set));
+                needed.push(Needed::Manager(set));
+            }
+            needed.extend(to_put_on(qm, to.queue.clone()));
+        }
+        if !to.manager.is_empty() {
+            needed.push(Needed::Manager(Authority::Change.into()));
+        }
+        let user = text(MQCACF_SUB_USER_ID);
+        // As long as a user identifier in a message may be, of which SUBUSER is one.
+        let is_his = |user: &str| Chars::<12>::new(user) == Chars::<12>::new(own);
+        let is_own = is_his(&user);
+        let is_his_then = is_own || user.is_empty() && self.define.is_some();
+        match there.filter(|there| !is_his(there.text(MQCACF_SUB_USER_ID))) {
+            Some(there) if is_managed(&there) => {
+                if there.int(MQIACF_VARIABLE_USER_ID) != MQVU_ANY_USER {
+                    needed.push(Needed::Manager(Authority::Change.into()));
+                } else if !is_his_then && sets_identity {
+                    needed.push(Needed::Manager(Authority::SetIdentity.into()));
+                }
+            }
+            Some(there) if is_his_then || moves => {
+                needed.push(Destination::of(qm, &there).into_needed());
+            }
+            _ => {}
+        }
+        if self.redirects() && !user.is_empty() && !is_own {
+            let to_send_as = [Authority::AlternateUser, Authority::SetIdentity];
+            needed.push(Needed::Manager(Authorities::of(&to_send_as)));
+        }
+        needed
+    }
 }
 
 /// Whether the queue of a subscription is the queue manager's.
@@ -177,19 +236,6 @@ fn of_subscription(
         return vec![Needed::Manager(Authority::Change.into())];
     }
     let change = change.map(|(given, define)| SubscriptionChange { given, define });
-    let attrs_of = |name: &str| qm.object(ObjectKind::Sub, name).map(|object| object.attrs);
-    let known = attrs_of(change.as_ref().map_or(name, |change| change.base(name)));
-    let text = |selector: i32| {
-        let stated = change.as_ref();
-        let stated = stated.map_or("", |change| change.given.text(selector));
-        let known = known.as_ref().map_or("", |attrs| attrs.text(selector));
-        // Names may begin with blanks, and end with other spaces.
-        let (stated, known) = (stated.trim_end_matches(' '), known.trim_end_matches(' '));
-        match stated.is_empty() {
-            true => known.to_owned(),
-            false => stated.to_owned(),
-        }
-    };
     let define = change.as_ref();
     let define = define.and_then(|change| Some((change.given, change.define?)));
     let mut topics = qm.branches_subscribed_to(name, define);
@@ -197,54 +243,9 @@ fn of_subscription(
         topics.push(String::new());
     }
     let to_topic = |topic| Needed::Topic(topic, Authority::Subscribe.into());
-    let mut needed: Vec<Needed> = topics.into_iter().map(to_topic).collect();
-    let Some(change) = &change else {
-        return needed;
-    };
-    let to = Destination {
-        queue: text(MQCACF_DESTINATION),
-        manager: text(MQCACF_DESTINATION_Q_MGR),
-    }
-    .seen_by(qm);
-    let there = attrs_of(name);
-    let moves = there
-        .as_ref()
-        .is_some_and(|there| Destination::of(qm, there) != to);
-    let sets_identity = change.sets_identity(known.as_ref(), moves);
-    if !change.is_managed(known.as_ref()) && !to.queue.is_empty() {
-        if sets_identity {
-            let set: Authorities = Authority::SetIdentity.into();
-            needed.push(Needed::Object(ObjectType::Queue, to.queue.clone(), set));
-            needed.push(Needed::Manager(set));
-        }
-        needed.extend(to_put_on(qm, to.queue.clone()));
-    }
-    if !to.manager.is_empty() {
-        needed.push(Needed::Manager(Authority::Change.into()));
-    }
-    let user = text(MQCACF_SUB_USER_ID);
-    // As long as a user identifier in a message may be, of which SUBUSER is one.
-    let is_his = |user: &str| Chars::<12>::new(user) == Chars::<12>::new(own);
-    let is_own = is_his(&user);
-    let is_his_then = is_own || user.is_empty() && change.define.is_some();
-    match there.filter(|there| !is_his(there.text(MQCACF_SUB_USER_ID))) {
-        Some(there) if is_managed(&there) => {
-            if there.int(MQIACF_VARIABLE_USER_ID) != MQVU_ANY_USER {
-                needed.push(Needed::Manager(Authority::Change.into()));
-            } else if !is_his_then && sets_identity {
-                needed.push(Needed::Manager(Authority::SetIdentity.into()));
-            }
-        }
-        Some(there) if is_his_then || moves => {
-            needed.push(Destination::of(qm, &there).into_needed());
-        }
-        _ => {}
-    }
-    if change.redirects() && !user.is_empty() && !is_own {
-        let to_send_as = [Authority::AlternateUser, Authority::SetIdentity];
-        needed.push(Needed::Manager(Authorities::of(&to_send_as)));
-    }
-    needed
+    let topics = topics.into_iter().map(to_topic);
+    let change = change.map(|change| change.needed((qm, own), name));
+    topics.chain(change.into_iter().flatten()).collect()
 }
 
 /// What a command needs of a user, beside what everybody needs.
