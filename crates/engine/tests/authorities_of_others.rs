@@ -593,6 +593,13 @@ fn nobody_is_taken_for_who_is_called_so_but_for_a_space() {
         }
         w.run("DELETE SUB(S)\nDELETE QLOCAL(ARCHIVE)");
     }
+    // Nor is he shown as that one, or made that one by a script.
+    w.run("DEFINE SUB(S) TOPICSTR('t') DEST(Q) SUBUSER('boss\u{a0}')");
+    let shown = w.mqsc("DISPLAY SUB(S) SUBUSER").rows[0].2.shown("SUBUSER");
+    assert_eq!(shown.as_deref(), Some("boss\u{a0}"));
+    let saved = render(&w.mqsc("SAVE QMGR"));
+    assert!(saved.contains("SUBUSER('boss\u{a0}')"), "{saved}");
+    w.run("DELETE SUB(S)");
     for other in ["app\u{a0}", " app"] {
         assert_eq!(defines("app", other), Reason::NOT_AUTHORIZED, "{other:?}");
     }
