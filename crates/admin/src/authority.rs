@@ -12,7 +12,7 @@ use posthaste_command::{
     RecordName, Reply, Value, authority_row,
 };
 use posthaste_engine::{
-    ChangeError, Issuer, Need, NoEntity, QueueManager, Refusal, authority_numbers,
+    ChangeError, Issuer, Need, NoEntity, QueueManager, Refusal, authority_numbers, branch_cleared,
 };
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Chars, Reason};
@@ -66,19 +66,24 @@ impl SubscriptionChange<'_> {
         }
     }
 
-    /// Whether messages get an identity context that the subscription says: by what is given, or by what a new one is like.
-    fn sets_identity(&self, like: Option<&Attrs>) -> bool {
+    /// Whether messages get an identity context that the subscription says: by what is given, or by what a new one is like. One that
+    /// goes to another queue brings what it has.
+    fn sets_identity(&self, base: Option<&Attrs>, moves: bool) -> bool {
         let selectors = [MQBACF_ACCOUNTING_TOKEN, MQCACF_APPL_IDENTITY_DATA];
+        let base = base.filter(|_| moves || self.define.is_some());
         selectors.iter().any(|selector| {
-            let given = self.given.get(*selector);
-            match self.define {
-                Some(_) => {
-                    let value = given.or_else(|| like?.get(*selector));
-                    value.is_some_and(|value| !is_nothing(value))
-                }
-                None => given.is_some(),
-            }
+            let value = self.given.get(*selector);
+            let value = value.or_else(|| base?.get(*selector));
+            value.is_some_and(|value| !is_nothing(value))
         })
+    }
+
+    /// Whether the queue manager makes, or has made, the queue. `base`: what the attributes are by default.
+    fn is_managed(&self, base: Option<&Attrs>) -> bool {
+        match self.given.get(MQIACF_DESTINATION_CLASS) {
+            Some(_) => is_managed(self.given),
+            None => base.is_some_and(is_managed),
+        }
     }
 
     /// Whether messages may go elsewhere, or come from somebody else, than before.
@@ -91,6 +96,70 @@ impl SubscriptionChange<'_> {
         ];
         self.define.is_some() || selectors.iter().any(given)
     }
+
+    /// What it needs beside its topics.
+    fn needed(&self, (qm, own): (&QueueManager, &str), name: &str) -> Vec<Needed> {
+        let attrs_of = |name: &str| qm.object(ObjectKind::Sub, name).map(|object| object.attrs);
+        let base = attrs_of(self.base(name));
+        let text = |selector: i32| {
+            // Names may begin with blanks, and end with other spaces.
+            let text = |attrs: &Attrs| attrs.text(selector).trim_end_matches(' ').to_owned();
+            match text(self.given) {
+                stated if stated.is_empty() => base.as_ref().map(text).unwrap_or_default(),
+                stated => stated,
+            }
+        };
+        let mut needed = Vec::new();
+        let to = Destination {
+            queue: text(MQCACF_DESTINATION),
+            manager: text(MQCACF_DESTINATION_Q_MGR),
+        }
+        .seen_by(qm);
+        let there = attrs_of(name);
+        let moves = there
+            .as_ref()
+            .is_some_and(|there| Destination::of(qm, there) != to);
+        let sets_identity = self.sets_identity(base.as_ref(), moves);
+        if !self.is_managed(base.as_ref()) && !to.queue.is_empty() {
+            if sets_identity {
+                let set: Authorities = Authority::SetIdentity.into();
+                needed.push(Needed::Object(ObjectType::Queue, to.queue.clone(), set));
+                needed.push(Needed::Manager(set));
+            }
+            needed.extend(to_put_on(qm, to.queue.clone()));
+        }
+        if !to.manager.is_empty() {
+            needed.push(Needed::Manager(Authority::Change.into()));
+        }
+        let user = text(MQCACF_SUB_USER_ID);
+        // As long as a user identifier in a message may be, of which SUBUSER is one.
+        let is_his = |user: &str| Chars::<12>::new(user) == Chars::<12>::new(own);
+        let is_own = is_his(&user);
+        let is_his_then = is_own || user.is_empty() && self.define.is_some();
+        match there.filter(|there| !is_his(there.text(MQCACF_SUB_USER_ID))) {
+            Some(there) if is_managed(&there) => {
+                if there.int(MQIACF_VARIABLE_USER_ID) != MQVU_ANY_USER {
+                    needed.push(Needed::Manager(Authority::Change.into()));
+                } else if !is_his_then && sets_identity {
+                    needed.push(Needed::Manager(Authority::SetIdentity.into()));
+                }
+            }
+            Some(there) if is_his_then || moves => {
+                needed.push(Destination::of(qm, &there).into_needed());
+            }
+            _ => {}
+        }
+        if self.redirects() && !user.is_empty() && !is_own {
+            let to_send_as = [Authority::AlternateUser, Authority::SetIdentity];
+            needed.push(Needed::Manager(Authorities::of(&to_send_as)));
+        }
+        needed
+    }
+}
+
+/// Whether the queue of a subscription is the queue manager's.
+fn is_managed(subscription: &Attrs) -> bool {
+    subscription.int(MQIACF_DESTINATION_CLASS) == MQDC_MANAGED
 }
 
 /// Whether a value is as none.
@@ -124,7 +193,7 @@ struct Destination {
 
 impl Destination {
     fn of(qm: &QueueManager, attrs: &Attrs) -> Destination {
-        let text = |selector| attrs.text(selector).trim_matches(' ').to_owned();
+        let text = |selector| attrs.text(selector).trim_end_matches(' ').to_owned();
         Destination {
             queue: text(MQCACF_DESTINATION),
             manager: text(MQCACF_DESTINATION_Q_MGR),
@@ -154,26 +223,19 @@ impl Destination {
 /// one, as MQSO_SET_IDENTITY_CONTEXT does; to be another user, if messages are
 /// to come from one whom the subscription names (the command server, for one, believes them) and who is not the issuer; and, where the queue is another
 /// queue manager's, to change this one, for its transmission queues are not looked at before messages are put; and of another user's, of which
-/// the messages are to be the issuer's or to go elsewhere, to have them where they go.
+/// the messages are to be the issuer's or to go elsewhere, to have them where they go. A managed queue is the queue manager's, and has no
+/// records: nothing is asked about it, and another user's subscription that has one is changed as by MQSUB, which is by nobody where only
+/// he may use it (2434), but for who may change everything; and nothing forged is published in his name.
 fn of_subscription(
     (qm, own): (&QueueManager, &str),
     name: &str,
     change: Option<(&Attrs, Option<Option<&str>>)>,
 ) -> Vec<Needed> {
+    // What it says is so of everybody's that do not say otherwise.
+    if name == ObjectKind::Sub.row().default_object {
+        return vec![Needed::Manager(Authority::Change.into())];
+    }
     let change = change.map(|(given, define)| SubscriptionChange { given, define });
-    let attrs_of = |name: &str| qm.object(ObjectKind::Sub, name).map(|object| object.attrs);
-    let known = attrs_of(change.as_ref().map_or(name, |change| change.base(name)));
-    let text = |selector: i32| {
-        let stated = change.as_ref();
-        let stated = stated.map_or("", |change| change.given.text(selector));
-        let known = known.as_ref().map_or("", |attrs| attrs.text(selector));
-        // Names may begin and end with other spaces.
-        let (stated, known) = (stated.trim_matches(' '), known.trim_matches(' '));
-        match stated.is_empty() {
-            true => known.to_owned(),
-            false => stated.to_owned(),
-        }
-    };
     let define = change.as_ref();
     let define = define.and_then(|change| Some((change.given, change.define?)));
     let mut topics = qm.branches_subscribed_to(name, define);
@@ -181,45 +243,9 @@ fn of_subscription(
         topics.push(String::new());
     }
     let to_topic = |topic| Needed::Topic(topic, Authority::Subscribe.into());
-    let mut needed: Vec<Needed> = topics.into_iter().map(to_topic).collect();
-    let Some(change) = &change else {
-        return needed;
-    };
-    let Destination { queue, manager } = Destination {
-        queue: text(MQCACF_DESTINATION),
-        manager: text(MQCACF_DESTINATION_Q_MGR),
-    }
-    .seen_by(qm);
-    if !queue.is_empty() {
-        if change.sets_identity(known.as_ref()) {
-            let set: Authorities = Authority::SetIdentity.into();
-            needed.push(Needed::Object(ObjectType::Queue, queue.clone(), set));
-            needed.push(Needed::Manager(set));
-        }
-        needed.extend(to_put_on(qm, queue.clone()));
-    }
-    if !manager.is_empty() {
-        needed.push(Needed::Manager(Authority::Change.into()));
-    }
-    let user = text(MQCACF_SUB_USER_ID);
-    // As long as a user identifier in a message may be, of which SUBUSER is one.
-    let is_his = |user: &str| Chars::<12>::new(user) == Chars::<12>::new(own);
-    let is_own = is_his(&user);
-    if let Some(there) = attrs_of(name)
-        && !is_his(there.text(MQCACF_SUB_USER_ID).trim_matches(' '))
-        && there.int(MQIACF_DESTINATION_CLASS) != MQDC_MANAGED
-    {
-        let old = Destination::of(qm, &there);
-        let is_his_then = is_own || user.is_empty() && change.define.is_some();
-        if is_his_then || old != (Destination { queue, manager }) {
-            needed.push(old.into_needed());
-        }
-    }
-    if change.redirects() && !user.is_empty() && !is_own {
-        let to_send_as = [Authority::AlternateUser, Authority::SetIdentity];
-        needed.push(Needed::Manager(Authorities::of(&to_send_as)));
-    }
-    needed
+    let topics = topics.into_iter().map(to_topic);
+    let change = change.map(|change| change.needed((qm, own), name));
+    topics.chain(change.into_iter().flatten()).collect()
 }
 
 /// What a command needs of a user, beside what everybody needs.
@@ -263,7 +289,10 @@ fn needed(qm: &QueueManager, own: &str, command: &Command) -> Vec<Needed> {
         Command::Delete { kind, name, .. } => vec![Needed::on(*kind, name, Authority::Delete)],
         Command::Clear { name } => vec![Needed::on(ObjectKind::QLocal, name, Authority::Clear)],
         Command::ClearTopics { topics } => {
-            vec![Needed::Topic(topics.clone(), Authority::Clear.into())]
+            vec![Needed::Topic(
+                branch_cleared(topics),
+                Authority::Clear.into(),
+            )]
         }
         Command::Start { kind, name } | Command::Stop { kind, name, .. } => {
             vec![Needed::on(*kind, name, Authority::Control)]
@@ -300,7 +329,7 @@ pub(crate) fn forbidden(qm: &QueueManager, issuer: &Issuer, command: &Command) -
     let everybody = Needed::Manager(COMMANDS);
     let own = issuer
         .application()
-        .map_or("", |who| who.user.trim_matches(' '));
+        .map_or("", |who| who.user.trim_end_matches(' '));
     let mut needed = std::iter::once(everybody).chain(needed(qm, own, command));
     needed.find_map(|needed| {
         let demanded = qm.demand(issuer, needed.as_need());
@@ -337,7 +366,7 @@ pub(crate) fn hidden(
         DisplayWhat::LsStatus => vec![ObjectKind::Listener],
         DisplayWhat::SvStatus => vec![ObjectKind::Service],
         DisplayWhat::TpStatus => {
-            let demanded = qm.demand(issuer, Need::Topic(name.trim_matches(' '), DISPLAY));
+            let demanded = qm.demand(issuer, Need::Topic(name, DISPLAY));
             return demanded.err().map(|refusal| refused(&refusal));
         }
         DisplayWhat::QMStatus | DisplayWhat::Conn | DisplayWhat::SbStatus | DisplayWhat::PubSub => {
@@ -382,10 +411,14 @@ pub(crate) fn visible(
     }
     reply.rows.retain(|(_, _, row)| {
         // What names the object comes first.
-        let name = row.cells().first().map(|cell| cell.shown());
-        let name = name.unwrap_or_default();
+        let cell = row.cells().first();
+        let name = cell.map(|cell| cell.shown()).unwrap_or_default();
         let need = match what {
-            DisplayWhat::TpStatus => Need::Topic(name.trim_matches(' '), DISPLAY),
+            // Spaces are letters of a topic string, and are not all shown.
+            DisplayWhat::TpStatus => match cell.map(|cell| cell.value()) {
+                Some(Value::Text(topic)) => Need::Topic(topic, DISPLAY),
+                _ => Need::Topic("", DISPLAY),
+            },
             // DISPLAY CHANNEL shows those of clients too, which are of another type.
             DisplayWhat::Object(_) if row.shown("CHLTYPE").as_deref() == Some("CLNTCONN") => {
                 Need::Object(ObjectType::ClntConn, &name, DISPLAY)

@@ -192,7 +192,7 @@ fn demands(
         _ => {}
     }
     let name = qm.object(ObjectKind::Qmgr, qm.name())?;
-    let name = name.attrs.text(MQCA_CONN_AUTH).trim().to_owned();
+    let name = name.attrs.name(MQCA_CONN_AUTH).to_owned();
     let mut kinds = [ObjectKind::AuthIdpwOs, ObjectKind::AuthIdpwLdap].into_iter();
     let object = kinds.find_map(|kind| qm.object(kind, &name))?;
     let demanded = match object.attrs.int(MQIA_CHECK_CLIENT_BINDING) {
@@ -233,8 +233,8 @@ fn run_check<'a>(
     let rules = qm.chlauth_in_force();
     let definition = qm.object(ObjectKind::SvrConn, channel);
     let mca_user =
-        definition.map(|definition| definition.attrs.text(MQCACH_MCA_USER_ID).to_owned());
-    let mca_user = mca_user.filter(|user| !user.trim().is_empty());
+        definition.map(|definition| definition.attrs.name(MQCACH_MCA_USER_ID).to_owned());
+    let mca_user = mca_user.filter(|user| !user.is_empty());
     let otherwise = mca_user.or_else(|| asked.user.clone()).unwrap_or_default();
     let is_administrator = |user: &str| beside.is_some_and(|beside| beside.is_administrator(user));
     let decision = rules.decide(&partner, &otherwise, is_administrator);

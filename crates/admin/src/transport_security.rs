@@ -14,7 +14,7 @@ use posthaste_tls::Allowed;
 pub(crate) fn refusal(name: &str, attrs: &Attrs) -> Option<Reply> {
     let given = |selector| {
         let given = attrs.get(selector).is_some();
-        let text = attrs.text(selector).trim();
+        let text = attrs.name(selector);
         Some(text).filter(|text| given && !text.is_empty())
     };
     if let Some(cipher) = given(MQCACH_SSL_CIPHER_SPEC)

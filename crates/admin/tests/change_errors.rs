@@ -158,6 +158,11 @@ fn what_nobody_could_ever_meet_is_refused_to_channels() {
         ("SSLCIPH(TLS_RSA_WITH_NULL)", "AMQ8242E", 4092),
         ("SSLCIPH(ANY_TLS13) SSLPEER('PHONE=1')", "AMQ8243E", 4093),
         ("SSLPEER('CN')", "AMQ8243E", 4093),
+        // Only blanks around what is named mean nothing.
+        ("SSLCIPH('ANY_TLS13\u{a0}')", "AMQ8242E", 4092),
+        ("SSLCIPH('\u{a0}')", "AMQ8242E", 4092),
+        ("SSLPEER('\u{a0}CN=a')", "AMQ8243E", 4093),
+        ("SSLPEER('\u{2003}')", "AMQ8243E", 4093),
     ];
     w.run("DEFINE CHANNEL(IS.THERE) CHLTYPE(SVRCONN) SSLCIPH(ANY_TLS12) SSLPEER('CN=a')");
     for (attributes, id, reason) in wrong {

@@ -363,6 +363,32 @@ fn what_runcheck_asks_about_is_no_longer_than_a_record_says_it() {
     }
 }
 
+/// Nor about another one, whose name it is without spaces that are no blanks.
+#[test]
+fn runcheck_asks_about_the_very_names_that_it_is_given() {
+    let w = World::new();
+    w.run(
+        "DEFINE CHANNEL(A) CHLTYPE(SVRCONN)\nALTER QMGR CHLAUTH(ENABLED)
+         SET CHLAUTH(A) TYPE(SSLPEERMAP) SSLPEER('CN=bank') MCAUSER('bank')
+         SET CHLAUTH(A) TYPE(QMGRMAP) QMNAME(QM2) MCAUSER('qm2')",
+    );
+    for (plain, other) in [
+        (
+            "CLNTUSER('u') SSLPEER(' CN=bank ')",
+            "CLNTUSER('u') SSLPEER('CN=bank\u{a0}')",
+        ),
+        ("QMNAME(' QM2 ')", "QMNAME('QM2\u{2003}')"),
+    ] {
+        let is_mapped = |partner: &str| {
+            let text = format!("DISPLAY CHLAUTH(A) MATCH(RUNCHECK) {partner} ADDRESS('1.2.3.4')");
+            let text = render(&w.mqsc(&text));
+            text.contains("MCAUSER(bank)") || text.contains("MCAUSER(qm2)")
+        };
+        assert!(is_mapped(plain), "{plain}");
+        assert!(!is_mapped(other), "{other}");
+    }
+}
+
 /// An asterisk makes no user generic, and a record that blocks nobody is not taken for one that does.
 #[test]
 fn users_who_are_nobody_are_refused() {

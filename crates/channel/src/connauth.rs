@@ -204,7 +204,7 @@ impl ConnAuth {
         let name = self
             .qm
             .read_object(ObjectKind::Qmgr, self.qm.name(), |attrs| {
-                attrs.text(MQCA_CONN_AUTH).trim().to_owned()
+                attrs.name(MQCA_CONN_AUTH).to_owned()
             });
         let name = name.unwrap_or_default();
         if name.is_empty() {
@@ -231,7 +231,7 @@ impl ConnAuth {
     }
 
     fn directory(&self, attrs: &Attrs) -> Result<Directory, String> {
-        let text = |selector: i32| attrs.text(selector).trim().to_owned();
+        let text = |selector: i32| attrs.name(selector).to_owned();
         let tls = match attrs.int(MQIA_LDAP_SECURE_COMM) {
             MQSECCOMM_NO => false,
             MQSECCOMM_ANON => true,

@@ -48,7 +48,7 @@ impl Registry {
     /// Whether nobody comes in by it, whatever TLS and passwords it demands.
     fn is_closed(&self, channel: &Object) -> bool {
         let rules = self.queue_manager().chlauth();
-        let user = channel.attrs.text(MQCACH_MCA_USER_ID).trim();
+        let user = channel.attrs.name(MQCACH_MCA_USER_ID);
         match user.eq_ignore_ascii_case(NOBODY) {
             true => !rules.maps_somebody(&channel.name),
             false => channel.name.starts_with(SYSTEM) && rules.lets_nobody_in(&channel.name),

@@ -105,7 +105,7 @@ enum Demand {
 
 impl Demand {
     fn read(channel: &Attrs) -> Option<Demand> {
-        let text = |selector: i32| channel.text(selector).trim();
+        let text = |selector: i32| channel.name(selector);
         [
             MQCACH_SEC_EXIT_NAME,
             MQCACH_SEND_EXIT_NAME,
@@ -182,7 +182,7 @@ impl Definition {
             disconnect_s: number(MQIACH_DISC_INTERVAL),
             max_instances: count(MQIACH_MAX_INSTANCES),
             max_per_client: count(MQIACH_MAX_INSTS_PER_CLIENT),
-            user: channel.text(MQCACH_MCA_USER_ID).trim().to_owned(),
+            user: channel.name(MQCACH_MCA_USER_ID).to_owned(),
             demand: Demand::read(channel),
             tls: Demands::read(channel),
             ccsid: match qmgr.ccsid {
@@ -721,4 +721,27 @@ fn room(state: &State, channel: &str, definition: &Definition, peer: &Peer) -> R
         return refuse("AMQ9490W", &inserts, Some(Full::FromHost));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whom a channel's applications run as, and which exit is called, is said by a name with all its letters.
+    #[test]
+    fn no_space_but_a_blank_is_nothing_around_a_user_or_an_exit() {
+        let read = |user: &str, exit: &str| {
+            let mut channel = Attrs::defaults(ObjectKind::SvrConn);
+            channel.set_text(MQCACH_MCA_USER_ID, user);
+            channel.set_text(MQCACH_SEC_EXIT_NAME, exit);
+            Definition::read(&channel, &OfQmgr::default())
+        };
+        let plain = read(" boss ", " ");
+        assert_eq!((plain.user.as_str(), plain.demand), ("boss", None));
+        for user in ["boss\u{a0}", "\u{2003}boss", "\u{a0}"] {
+            let other = read(user, user);
+            assert_eq!(other.user, user);
+            assert_eq!(other.demand, Some(Demand::Exit(user.to_owned())));
+        }
+    }
 }

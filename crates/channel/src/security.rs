@@ -79,7 +79,7 @@ pub(crate) struct Demands {
 
 impl Demands {
     pub(crate) fn read(channel: &Attrs) -> Demands {
-        let text = |selector: i32| channel.text(selector).trim().to_owned();
+        let text = |selector: i32| channel.name(selector).to_owned();
         Demands {
             cipher: text(MQCACH_SSL_CIPHER_SPEC),
             certificate: channel.int(MQIACH_SSL_CLIENT_AUTH) == MQSCA_REQUIRED,
@@ -311,14 +311,14 @@ impl Repository {
         let approved = Approved::read(&attrs);
         let allowed = Allowed::all().only(|spec| approved.has(spec));
         let allowed = allowed.ok_or("SSLFIPS and SUITEB together leave no CipherSpec")?;
-        let path = match attrs.text(MQCA_SSL_KEY_REPOSITORY).trim() {
+        let path = match attrs.name(MQCA_SSL_KEY_REPOSITORY) {
             "" => self.default.clone(),
             path => PathBuf::from(path),
         };
         let words = |error: KeyStoreError| error.to_string();
         let store = KeyStore::load(&path, None).map_err(words)?;
         *self.expiring.lock() = Some(Expiring::of(&store));
-        let label = attrs.text(MQCA_CERT_LABEL).trim().to_owned();
+        let label = attrs.name(MQCA_CERT_LABEL).to_owned();
         let otherwise = format!("{LABEL}{}", self.qm.name().to_lowercase());
         let qm = self.qm.clone();
         let terms = move |channel: &str| terms(&qm, channel, approved);
@@ -383,6 +383,21 @@ impl Approved {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What looks blank and is not demands something that no client has.
+    #[test]
+    fn no_space_but_a_blank_is_nothing_around_what_is_demanded() {
+        for space in ["\u{a0}", "\u{2003}", "\u{3000}"] {
+            let mut channel = Attrs::defaults(ObjectKind::SvrConn);
+            channel.set_text(MQCACH_SSL_CIPHER_SPEC, space);
+            channel.set_text(MQCACH_SSL_PEER_NAME, format!("CN=bank{space}"));
+            channel.set_text(MQCA_CERT_LABEL, format!(" {space}label "));
+            let demands = Demands::read(&channel);
+            assert!(!demands.is_plain(), "{space:?}");
+            assert_eq!(demands.peer, format!("CN=bank{space}"));
+            assert_eq!(demands.label, format!("{space}label"));
+        }
+    }
 
     /// An earlier session is taken no longer than a whole handshake would be, whichever date of the chain is the first.
     #[test]

@@ -339,7 +339,7 @@ pub fn shown(attribute: &Attribute, value: &Value) -> String {
     let text = match value {
         Value::Blank => String::new(),
         value if attribute.secret && !value.is_blank() => "********".to_owned(),
-        Value::Text(text) => printable(text.trim_end()).into_owned(),
+        Value::Text(text) => printable(text.trim_end_matches(' ')).into_owned(),
         Value::Int(_) | Value::Ints(_) | Value::Texts(_) => {
             printable(&items(attribute, value).join(",")).into_owned()
         }

@@ -67,6 +67,12 @@ impl Attrs {
         }
     }
 
+    /// The text of an attribute that names something, without the blanks around it, which mean nothing. Other spaces are letters of a
+    /// name.
+    pub fn name(&self, selector: i32) -> &str {
+        self.text(selector).trim_matches(' ')
+    }
+
     /// The texts of an attribute; none if it is absent or is no list of texts.
     pub fn texts(&self, selector: i32) -> &[String] {
         match self.0.get(&selector) {

@@ -120,6 +120,7 @@ pub use status::{
     SubscriptionStatus, TopicStatus, TransactionState, TransactionStatus, UnitStatus,
 };
 pub use stop::{StartError, Stop};
+pub use topics::retained::branch_cleared;
 pub use unit::branch::{BranchError, InDoubt, Outcome, Vote, Xid};
 pub use unit::ongoing::{End, Start};
 pub use verbs::clock::{display_stamp, put_stamp};

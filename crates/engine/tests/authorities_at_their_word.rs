@@ -370,6 +370,91 @@ fn no_delayed_message_lands_on_a_queue_that_was_made_anew_without_being_asked_ab
     }
 }
 
+/// Nor is a queue's name one that publishes, or one transmission queue the other, because it was so when the message was put.
+#[test]
+fn no_delayed_message_is_published_or_transmitted_another_way_without_being_asked_about() {
+    let mut w = watched();
+    w.run(
+        "DEFINE QALIAS(A) TARGET(REPLIES)\nDEFINE TOPIC(T) TOPICSTR('t')\nDEFINE QLOCAL(Y) USAGE(XMITQ)
+         DEFINE QREMOTE(R) RNAME(FAR) RQMNAME(QM9) XMITQ(X)",
+    );
+    let puts = [
+        ("QUEUE", "A", "PUT"),
+        ("QUEUE", "X", "PUT"),
+        ("QUEUE", "R", "PUT"),
+    ];
+    let all = ["Q", "REPLIES", "X", "Y", "DEAD"];
+    // The queue and queue manager of the put, what is changed then, what is granted then, and where the message is at last.
+    let cases: [(_, &str, &[Grant], &str); 9] = [
+        (("A", ""), "", &[], "REPLIES"),
+        (
+            ("A", ""),
+            "ALTER QALIAS(A) TARGET(T) TARGTYPE(TOPIC)",
+            &puts,
+            "DEAD",
+        ),
+        (
+            ("A", ""),
+            "ALTER QALIAS(A) TARGET(T) TARGTYPE(TOPIC)",
+            &[("TOPIC", "T", "PUB")],
+            "DEAD",
+        ),
+        (
+            ("A", ""),
+            "ALTER QALIAS(A) TARGET(T) TARGTYPE(TOPIC)",
+            &[("TOPIC", "T", "PUB"), ("QUEUE", "A", "PUT")],
+            "Q",
+        ),
+        (("FAR", "QM9"), "", &[], "X"),
+        (("FAR", "QM9"), "ALTER QMGR DEFXMITQ(Y)", &puts, "DEAD"),
+        (
+            ("FAR", "QM9"),
+            "ALTER QMGR DEFXMITQ(Y)",
+            &[("QUEUE", "Y", "PUT")],
+            "Y",
+        ),
+        (("R", ""), "ALTER QREMOTE(R) XMITQ(Y)", &[], "DEAD"),
+        (("R", ""), "ALTER QREMOTE(R) XMITQ(Y)", &puts, "Y"),
+    ];
+    for ((queue, manager), change, grants, arrives) in cases {
+        for restarts in [false, true] {
+            w.run("ALTER QALIAS(A) TARGET(REPLIES) TARGTYPE(QUEUE)\nALTER QMGR DEFXMITQ(X)\nALTER QREMOTE(R) XMITQ(X)");
+            grant(&w, &[&[OWN], &puts[..]].concat());
+            let s = admit(&w, "app").unwrap();
+            let mut od = Od {
+                object_q_mgr_name: Name::new(manager),
+                ..object(queue)
+            };
+            let to = open_od(&s, &mut od, MQOO_OUTPUT).unwrap();
+            puts_delayed(&s, to);
+            drop(s);
+            w.run(change);
+            grant(&w, &[&[OWN], grants].concat());
+            if restarts {
+                w.crash();
+                w.restart();
+            }
+            let thread = delivery(&w);
+            let found = |w: &World| all.map(|queue| w.depth(queue));
+            until("it is somewhere", || {
+                found(&w).iter().sum::<u32>() == 1 && is_settled(&w)
+            });
+            w.end(EndMode::Immediate);
+            thread.join().unwrap();
+            w.start();
+            let expected = all.map(|queue| u32::from(queue == arrives));
+            assert_eq!(
+                found(&w),
+                expected,
+                "{queue} {change} {grants:?} {restarts}"
+            );
+            for queue in all {
+                w.run(&format!("CLEAR QLOCAL({queue})"));
+            }
+        }
+    }
+}
+
 /// Where an administrator has deleted one of these, whoever made another by its name would be given what others send there.
 #[test]
 fn no_application_makes_a_queue_whose_messages_are_taken_at_their_word() {
@@ -696,9 +781,26 @@ fn who_defines_the_identity_context_of_publications_may_set_it_on_their_queue() 
     grant(&w, own);
     for text in [
         "ALTER SUB(S) USERDATA('x')",
+        "ALTER SUB(S) PUBAPPID(' ')",
+        "ALTER SUB(S) PUBAPPID(' ') PUBACCT(0000000000000000000000000000000000000000000000000000)",
         "DEFINE SUB(NEW) TOPICSTR('t') DEST(Q) PUBAPPID(' ') PUBPRTY(3)",
     ] {
         assert!(command(&w, "app", text).ok, "{text}");
+    }
+    // That it was set for one queue says nothing of another one.
+    for user in ["app", "boss"] {
+        w.run(&format!(
+            "DEFINE QLOCAL(Q2)\nDEFINE SUB(S) TOPICSTR('t') DEST(Q2) SUBUSER('{user}') PUBAPPID('set') REPLACE"
+        ));
+        grant(&w, &[own, &[("QUEUE", "Q2", "ALL")]].concat());
+        let moves = "ALTER SUB(S) DEST(Q) SUBUSER('app')";
+        assert_eq!(command(&w, "app", moves).reason, Reason::NOT_AUTHORIZED);
+        let without = format!("{moves} PUBAPPID(' ')");
+        assert!(command(&w, "app", &without).ok, "{user}");
+        w.run("ALTER SUB(S) DEST(Q2) PUBAPPID('set')");
+        grant(&w, &[own, &[("QUEUE", "Q2", "ALL")], &sets].concat());
+        assert!(command(&w, "app", moves).ok);
+        w.run("DELETE SUB(S)\nDELETE QLOCAL(Q2)");
     }
 }
 
@@ -804,7 +906,14 @@ fn header_as_before(header: &[u8]) -> Vec<u8> {
 #[test]
 fn delayed_messages_of_an_earlier_release_are_delivered_but_not_believed() {
     let mut w = watched();
-    for (to, expected) in [("Q", [1, 0, 0]), (COMMANDS, [1, 0, 1])] {
+    w.run("DEFINE QALIAS(A) TARGET(Q)\nDEFINE TOPIC(T) TOPICSTR('t')");
+    let publishes = "ALTER QALIAS(A) TARGET(T) TARGTYPE(TOPIC)";
+    for (to, change, expected) in [
+        ("Q", "", [1, 0, 0]),
+        (COMMANDS, "", [1, 0, 1]),
+        ("A", "", [2, 0, 1]),
+        ("A", publishes, [2, 0, 2]),
+    ] {
         let s = admit(&w, "boss").unwrap();
         let h = open(&s, to, MQOO_OUTPUT);
         puts_delayed(&s, h);
@@ -814,7 +923,7 @@ fn delayed_messages_of_an_earlier_release_are_delivered_but_not_believed() {
         close(&s, staging, MQCO_NONE).unwrap();
         put_as_before(&w, STAGING, &real.md, &header_as_before(&real.data));
         // That by which the number of the queue was found.
-        w.run(&format!("CLEAR QLOCAL({STAGING})"));
+        w.run(&format!("CLEAR QLOCAL({STAGING})\n{change}"));
         w.crash();
         let thread = delivery(&w);
         let found = || ["Q", COMMANDS, "DEAD"].map(|queue| w.depth(queue));

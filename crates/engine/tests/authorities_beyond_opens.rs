@@ -285,6 +285,126 @@ fn conditions_tell_nothing_of_what_may_not_be_displayed() {
     assert_eq!(of("hidden"), of("none"));
 }
 
+/// What it says, every subscription has of which a definition says nothing: an identity context, a time to live.
+#[test]
+fn nobody_changes_what_all_subscriptions_begin_with_but_who_may_change_everything() {
+    let (w, _) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    let plain: &[Grant] = &[
+        ("QMGR", "self", "CONNECT"),
+        ("QMGR", "self", "DSP"),
+        ("QMGR", "self", "SETID"),
+        ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+        ("QUEUE", "**", "ALL"),
+    ];
+    for text in [
+        "ALTER SUB(SYSTEM.DEFAULT.SUB) PUBAPPID('forged')",
+        "ALTER SUB(SYSTEM.DEFAULT.SUB) PUBACCT(160102030405060708090A0B0C0D0E0F10111213141516171819)",
+        "ALTER SUB(SYSTEM.DEFAULT.SUB) EXPIRY(1)",
+        "ALTER SUB(SYSTEM.DEFAULT.SUB) DEST(Q)",
+        "ALTER SUB(SYSTEM.DEFAULT.SUB) SUBUSER('app')",
+        "DEFINE SUB(SYSTEM.DEFAULT.SUB) TOPICSTR('t') DEST(Q) USERDATA('x') REPLACE",
+        "DELETE SUB(SYSTEM.DEFAULT.SUB)",
+    ] {
+        let shown = || render(&w.mqsc("DISPLAY SUB(SYSTEM.DEFAULT.SUB) ALL"));
+        let before = shown();
+        grant(&w, plain);
+        let refused = command(&w, "app", text).reason;
+        assert_eq!(refused, Reason::NOT_AUTHORIZED, "{text}");
+        let inserts = w.last_inserts("AMQ8077W");
+        assert_eq!(inserts, ["app", "chg", "qmgr", "QM1"], "{text}");
+        assert_eq!(shown(), before, "{text}");
+        // What others begin with may still be said.
+        let defines = "DEFINE SUB(S) LIKE(SYSTEM.DEFAULT.SUB) TOPICSTR('t') DEST(Q)";
+        assert!(command(&w, "app", defines).ok, "{text}");
+        w.run("DELETE SUB(S)");
+    }
+    let changes = [
+        ("QMGR", "self", "CONNECT"),
+        ("QMGR", "self", "DSP"),
+        ("QMGR", "self", "CHG"),
+    ];
+    grant(&w, &changes);
+    assert!(command(&w, "app", "ALTER SUB(SYSTEM.DEFAULT.SUB) PUBAPPID('site')").ok);
+}
+
+/// A topic object of TOPICSTR('a/#') is not about what is below a.
+#[test]
+fn topics_with_wildcards_are_cleared_by_who_may_above_the_first() {
+    let (w, _) = world(false);
+    w.run(
+        "DEFINE TOPIC(A) TOPICSTR('a')\nDEFINE TOPIC(HASH) TOPICSTR('a/#')\nDEFINE TOPIC(PLUS) TOPICSTR('+')
+         DEFINE TOPIC(ALL) TOPICSTR('#')\nDEFINE TOPIC(B) TOPICSTR('a/+/b')\nDEFINE TOPIC(SECRET) TOPICSTR('a/secret')",
+    );
+    let boss = admit(&w, "boss").unwrap();
+    let retained = || {
+        let shown = w.mqsc("DISPLAY TPSTATUS('#') RETAINED").rows;
+        let is = |row: &posthaste_command::Row| row.shown("RETAINED").as_deref() == Some("YES");
+        shown.iter().filter(|(_, _, row)| is(row)).count()
+    };
+    // With what is enough.
+    let cases = [
+        ("a/#", "A"),
+        ("+", "SYSTEM.BASE.TOPIC"),
+        ("#", "SYSTEM.BASE.TOPIC"),
+        ("a/+/b", "A"),
+        ("a/secret", "SECRET"),
+    ];
+    for (topics, enough) in cases {
+        for published in ["a", "a/secret", "a/secret/b"] {
+            assert_eq!(puts1(&boss, topic(published), MQPMO_RETAIN), Ok(()));
+        }
+        let before = retained();
+        assert_eq!(before, 3);
+        let text = format!("CLEAR TOPICSTR('{topics}') CLRTYPE(RETAINED)");
+        let with = |of: &[&'static str]| {
+            let everybody = [("QMGR", "self", "CONNECT"), ("QMGR", "self", "DSP")];
+            let clears = of.iter().map(|name| ("TOPIC", *name, "CLR"));
+            grant(&w, &everybody.into_iter().chain(clears).collect::<Vec<_>>());
+            command(&w, "app", &text).reason
+        };
+        let named = ["HASH", "PLUS", "ALL", "B"];
+        assert_eq!(with(&named), Reason::NOT_AUTHORIZED, "{topics}");
+        assert_eq!(retained(), before, "{topics}");
+        assert_eq!(with(&[enough]), Reason::NONE, "{topics}");
+        assert!(retained() < before, "{topics}");
+    }
+}
+
+/// Blanks and other spaces are letters of a topic string: what is about another one says nothing of it.
+#[test]
+fn what_is_shown_of_a_topic_string_is_of_the_very_one_that_may_be_displayed() {
+    let (w, _) = world(false);
+    w.run("DEFINE TOPIC(SEEN) TOPICSTR('seen')");
+    let boss = admit(&w, "boss").unwrap();
+    let others = [" seen", "seen\u{a0}"];
+    for other in others {
+        open_od(&boss, &mut topic(other), MQOO_OUTPUT).unwrap();
+    }
+    grant(
+        &w,
+        &[
+            ("QMGR", "self", "CONNECT"),
+            ("QMGR", "self", "DSP"),
+            ("TOPIC", "SEEN", "DSP"),
+        ],
+    );
+    let rows = |text: &str| {
+        let all = w.mqsc(text).rows.len();
+        (all, command(&w, "app", text).rows.len())
+    };
+    for type_ in ["", " TYPE(PUB)"] {
+        for other in others {
+            let text = format!("DISPLAY TPSTATUS('{other}'){type_}");
+            assert_eq!(rows(&text), (1, 0), "{text}");
+        }
+        let (all, seen) = rows(&format!("DISPLAY TPSTATUS('+'){type_}"));
+        assert!(all > 1, "{type_}");
+        assert_eq!(seen, usize::from(type_.is_empty()), "{type_}");
+    }
+    assert_eq!(rows("DISPLAY TPSTATUS('seen')"), (1, 1));
+}
+
 /// Groups of directories have blanks and quotes in their names: their records are saved so that they can be read again.
 #[test]
 fn records_of_groups_with_odd_names_are_saved_and_read_again() {

@@ -454,9 +454,112 @@ fn who_moves_anothers_subscription_by_a_command_may_have_its_messages_too() {
     }
 }
 
+/// Managed queues have no records to ask about: as by MQSUB, which gives 2434, one with VARUSER(FIXED) is its user's.
+#[test]
+fn nobody_takes_anothers_managed_subscription_by_a_command() {
+    let (w, _) = world(false);
+    w.run("DEFINE QLOCAL(Q)");
+    let plain: &[Grant] = &[
+        ("QMGR", "self", "CONNECT"),
+        ("QMGR", "self", "DSP"),
+        ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+        ("QUEUE", "**", "ALL"),
+    ];
+    let changes: &[Grant] = &[("QMGR", "self", "CHG")];
+    grant(&w, plain);
+    let boss = admit(&w, "boss").unwrap();
+    let app = admit(&w, "app").unwrap();
+    let durable = MQSO_DURABLE | MQSO_MANAGED;
+    let defines = "DEFINE SUB(S) TOPICSTR('news/today/sports') DESTCLAS(MANAGED)";
+    let shown =
+        || render(&w.mqsc("DISPLAY SUB(S) DEST SUBUSER VARUSER USERDATA PUBAPPID EXPIRY DESTCORL"));
+    for text in [
+        format!("{defines} REPLACE"),
+        format!("{defines} SUBUSER('app') REPLACE"),
+        format!("{defines} VARUSER(ANY) REPLACE"),
+        "DEFINE SUB(S) TOPICSTR('news/today/sports') DEST(Q) REPLACE".to_owned(),
+        "ALTER SUB(S) SUBUSER('app')".to_owned(),
+        "ALTER SUB(S) VARUSER(ANY)".to_owned(),
+        "ALTER SUB(S) USERDATA('x')".to_owned(),
+        "ALTER SUB(S) EXPIRY(1)".to_owned(),
+        "ALTER SUB(S) PUBAPPID('forged')".to_owned(),
+    ] {
+        subscribes(&boss, sd(MQSO_CREATE | durable, "S"), Hobj::NONE).unwrap();
+        let publishes = puts1(&boss, topic("news/today/sports"), MQPMO_NONE);
+        assert_eq!(publishes, Ok(()));
+        let before = shown();
+        grant(&w, plain);
+        let reply = command(&w, "app", &text);
+        assert_eq!(reply.reason, Reason::NOT_AUTHORIZED, "{text}");
+        assert_eq!(w.last_inserts("AMQ8077W"), ["app", "chg", "qmgr", "QM1"]);
+        assert_eq!(shown(), before, "{text}");
+        let resumed = subscribes(&app, sd(MQSO_RESUME | durable, "S"), Hobj::NONE);
+        assert_eq!(resumed, Err(Reason::IDENTITY_MISMATCH), "{text}");
+        grant(&w, &[plain, changes].concat());
+        let reply = command(&w, "app", &text);
+        assert_ne!(reply.reason, Reason::NOT_AUTHORIZED, "{text}");
+        w.run("DELETE SUB(S)");
+    }
+    // Of any user's it may be had by a command as it is by MQSUB; in its user's name nothing is said without leave.
+    for text in [
+        format!("{defines} REPLACE"),
+        "ALTER SUB(S) SUBUSER('app')".to_owned(),
+        "ALTER SUB(S) USERDATA('x')".to_owned(),
+    ] {
+        w.run(&format!("{defines} SUBUSER('boss')"));
+        grant(&w, plain);
+        let forges = "ALTER SUB(S) PUBAPPID('forged')";
+        assert_eq!(
+            command(&w, "app", forges).reason,
+            Reason::NOT_AUTHORIZED,
+            "{text}"
+        );
+        assert_eq!(
+            w.last_inserts("AMQ8077W"),
+            ["app", "setid", "qmgr", "QM1"],
+            "{text}"
+        );
+        assert!(command(&w, "app", &text).ok, "{text}");
+        w.run("DELETE SUB(S)");
+    }
+}
+
+/// The queue manager makes its queue, and puts there: no authority on it is asked for, by MQSUB neither.
+#[test]
+fn who_has_a_managed_subscription_changes_it_by_commands() {
+    let (w, _) = world(false);
+    grant(
+        &w,
+        &[
+            ("QMGR", "self", "CONNECT"),
+            ("QMGR", "self", "DSP"),
+            ("TOPIC", "SYSTEM.BASE.TOPIC", "SUB"),
+        ],
+    );
+    let does = |text: &str| {
+        let reply = command(&w, "app", text);
+        assert!(reply.ok, "{text}: {}", render(&reply));
+    };
+    let app = admit(&w, "app").unwrap();
+    let create = MQSO_CREATE | MQSO_DURABLE | MQSO_MANAGED;
+    subscribes(&app, sd(create, "FIXED"), Hobj::NONE).unwrap();
+    does("DEFINE SUB(ANY) TOPICSTR('news/today/sports') DESTCLAS(MANAGED) PUBAPPID('mine')");
+    for name in ["ANY", "FIXED"] {
+        for text in [
+            format!("ALTER SUB({name}) USERDATA('x') PUBAPPID('own') SUBUSER('app')"),
+            format!("ALTER SUB({name}) VARUSER(FIXED)"),
+            format!("DEFINE SUB(NEW) LIKE({name}) TOPICSTR('t')"),
+            format!("DEFINE SUB({name}) TOPICSTR('news/today/sports') DESTCLAS(MANAGED) REPLACE"),
+            "DELETE SUB(NEW)".to_owned(),
+        ] {
+            does(&text);
+        }
+    }
+}
+
 /// Whom a token or a directory calls so may have any name.
 #[test]
-fn nobody_is_taken_for_who_is_called_so_but_for_a_space_beyond_ascii() {
+fn nobody_is_taken_for_who_is_called_so_but_for_a_space() {
     let (w, users) = world(false);
     w.run("DEFINE QLOCAL(Q)");
     grant(
@@ -476,12 +579,30 @@ fn nobody_is_taken_for_who_is_called_so_but_for_a_space_beyond_ascii() {
     };
     assert_eq!(defines("app", "app"), Reason::NONE);
     assert_eq!(defines("app", "app  "), Reason::NONE);
-    for other in ["boss\u{a0}", "\u{2003}boss"] {
+    for other in ["boss\u{a0}", "\u{2003}boss", " boss"] {
         users.set(other, &["staff"]);
         assert_eq!(defines(other, other), Reason::NONE, "{other:?}");
         assert_eq!(defines(other, "boss"), Reason::NOT_AUTHORIZED, "{other:?}");
+        w.run("DEFINE QLOCAL(ARCHIVE)\nDEFINE SUB(S) TOPICSTR('t') DEST(ARCHIVE) SUBUSER('boss')");
+        for text in [
+            "ALTER SUB(S) DEST(Q)",
+            "DEFINE SUB(S) TOPICSTR('t') DEST(Q) REPLACE",
+        ] {
+            let refused = command(&w, other, text).reason;
+            assert_eq!(refused, Reason::NOT_AUTHORIZED, "{other:?} {text}");
+        }
+        w.run("DELETE SUB(S)\nDELETE QLOCAL(ARCHIVE)");
     }
-    assert_eq!(defines("app", "app\u{a0}"), Reason::NOT_AUTHORIZED);
+    // Nor is he shown as that one, or made that one by a script.
+    w.run("DEFINE SUB(S) TOPICSTR('t') DEST(Q) SUBUSER('boss\u{a0}')");
+    let shown = w.mqsc("DISPLAY SUB(S) SUBUSER").rows[0].2.shown("SUBUSER");
+    assert_eq!(shown.as_deref(), Some("boss\u{a0}"));
+    let saved = render(&w.mqsc("SAVE QMGR"));
+    assert!(saved.contains("SUBUSER('boss\u{a0}')"), "{saved}");
+    w.run("DELETE SUB(S)");
+    for other in ["app\u{a0}", " app"] {
+        assert_eq!(defines("app", other), Reason::NOT_AUTHORIZED, "{other:?}");
+    }
 }
 
 /// What is not prepared is its user's: that there is such a branch is all that others learn.

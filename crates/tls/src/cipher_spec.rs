@@ -105,7 +105,7 @@ impl Allowed {
     /// # Errors
     /// It names neither a CipherSpec nor an alias.
     pub fn parse(name: &str) -> Result<Allowed, UnknownCipherSpec> {
-        let name = name.trim();
+        let name = name.trim_matches(' ');
         if let Some((_, versions)) = ALIASES.iter().find(|(alias, _)| *alias == name) {
             let allowed = |spec: &&CipherSpec| spec.by_default && versions.contains(&spec.version);
             return Ok(Allowed(CIPHER_SPECS.iter().filter(allowed).collect()));
@@ -172,6 +172,9 @@ mod tests {
             "tls_aes_128_gcm_sha256",
             "ANY",
             "TLS_RSA_WITH_AES_128_CBC_SHA256",
+            // Only blanks around a name mean nothing.
+            "ANY_TLS12\u{a0}",
+            "\tANY_TLS12",
         ] {
             assert_eq!(
                 Allowed::parse(unknown),

@@ -431,11 +431,11 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
         let label = before
             .lines()
             .rev()
-            .find_map(|line| line.trim().strip_prefix("friendlyName:"));
+            .find_map(|line| line.trim_matches(' ').strip_prefix("friendlyName:"));
         let begin = rest.len() - after.len() - "-----BEGIN ".len();
         blocks.push(Block {
             kind,
-            label: label.unwrap_or_default().trim(),
+            label: label.unwrap_or_default().trim_matches(' '),
             text: rest
                 .get(begin..begin + "-----BEGIN ".len() + length)
                 .unwrap_or_default(),

@@ -489,6 +489,27 @@ fn a_renewed_certificate_has_the_key_of_the_one_before() {
     }
 }
 
+#[test]
+fn no_space_but_a_blank_is_nothing_around_a_label() {
+    let keys = Keys::new();
+    let issued = keys
+        .authority
+        .issue(&subject(&[("CN", "one")], KeyKind::Ec))
+        .unwrap();
+    let (certificate, key) = (issued.certificate_pem().unwrap(), issued.key_pem().unwrap());
+    for (written, label) in [
+        ("  friendlyName:  one  ", "one"),
+        ("friendlyName: one\u{a0}", "one\u{a0}"),
+        ("friendlyName: \u{2003}one", "\u{2003}one"),
+    ] {
+        let file = [written.as_bytes(), b"\n", &certificate[..], &key[..]].concat();
+        let store = KeyStore::load(&keys.write("spaces.pem", &file), None).unwrap();
+        assert_eq!(store.personal(Some(label), "").unwrap().label, label);
+        let plain = store.personal(Some("one"), "").is_ok();
+        assert_eq!(plain, label == "one", "{label:?}");
+    }
+}
+
 /// A client's socket: what it writes, and what it is given to read.
 #[derive(Default)]
 struct ClientEnd {

@@ -319,7 +319,7 @@ fn subscription_handles(
         row.push("OBJTYPE", "TOPIC");
         row.push("OPENOPTS", 0);
         let queue = attrs.text(MQCACF_DESTINATION);
-        let of_queue = Need::Object(ObjectType::Queue, queue.trim(), DISPLAY);
+        let of_queue = Need::Object(ObjectType::Queue, queue, DISPLAY);
         row.push("DEST", if may(of_queue) { queue } else { "" });
         row.push("DESTQMGR", attrs.text(MQCACF_DESTINATION_Q_MGR));
         row.push("SUBID", Value::Bytes(status.id.to_vec()));

@@ -325,7 +325,8 @@ fn run_check(
     }
     for (keyword, longest) in LONGEST_ASKED {
         let mut of_it = asked.iter().filter(|(other, _)| *other == keyword);
-        if let Some((_, item)) = of_it.find(|(_, item)| item.text.trim().len() > longest) {
+        if let Some((_, item)) = of_it.find(|(_, item)| item.text.trim_matches(' ').len() > longest)
+        {
             let detail = format!("{keyword} is longer than {longest} bytes");
             return Err(fault::syntax(text, item.start, item.end, detail));
         }
@@ -335,7 +336,7 @@ fn run_check(
         let value = found.map(|(_, item)| match keyword {
             // As a client's is taken, whose user has no blanks behind it and may have some before it.
             "CLNTUSER" => item.text.trim_end_matches(' ').to_owned(),
-            _ => item.text.trim().to_owned(),
+            _ => item.text.trim_matches(' ').to_owned(),
         });
         value.filter(|value| !value.is_empty())
     };

@@ -63,7 +63,7 @@ fn how(cursor: &mut Cursor<'_>) -> Result<StopChannel, SyntaxError> {
         given.once(cursor.text, word, &parameter)?;
         let item = parameter.one_value(cursor.text)?;
         let (start, end) = (item.start, item.end);
-        let named = || Some(item.text.trim().to_owned()).filter(|name| !name.is_empty());
+        let named = || Some(item.text.trim_matches(' ').to_owned()).filter(|name| !name.is_empty());
         let wrong = |values: &str| {
             let detail = format!("{word} must be one of {values}");
             Err(fault::syntax(cursor.text, start, end, detail))

@@ -222,7 +222,7 @@ impl<'a> Asked<'a> {
     fn check_conflict(&self) -> Result<(), Refusal> {
         let status = mq::MQIACH_CHANNEL_STATUS;
         let chooses = self.message.parameters.iter().any(|one| {
-            let is_blank = |text: &Text| text.shown().trim().is_empty();
+            let is_blank = |text: &Text| text.shown().trim_matches(' ').is_empty();
             matches!(&one.value, Value::Text(text) if !is_blank(text))
                 && self.command.keyword(one.id).is_some()
         });

@@ -4,7 +4,7 @@
 //! microseconds since 1970, 8 bytes each; options of the put; publication level; queue and queue manager, 48 bytes each;
 //! bytes of the topic string; the number of the connection that put it, 8 bytes, which version 1 lacks; what version 2 lacks too: the
 //! number of the queue here on which the message would have landed when it was put, 8 bytes (version 3: its name, 48 bytes, blank for one
-//! elsewhere), 1 if authorities were asked for (4), bytes of the user (4); the message descriptor, version 2; the topic string; the user
+//! elsewhere), with the highest bit set if it is one that the message would have been transmitted from (before that was written: 0), 1 if authorities were asked for (4), bytes of the user (4); the message descriptor, version 2; the topic string; the user
 //! who put it. The message's data follow.
 
 use posthaste_mqi::constants::MQMD_VERSION_2;
@@ -36,29 +36,41 @@ pub(crate) enum Place {
 /// The queue here that a put lands on, as it is known again later. It is not its name: another one may have that by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Landing {
-    /// On none: the message goes elsewhere, or is published. Stored as 0.
-    Elsewhere,
+    /// On none: the message is published; or it goes elsewhere, and it was not written by which queue. Stored as 0.
+    Nowhere,
     /// On the one of this number, which no other has, over restarts too.
     On(QueueId),
+    /// On the one of this number, from which it is transmitted. Stored with [`BY`].
+    By(QueueId),
     /// On one that is not known again: a temporary one, whose number another may have after a crash. Stored as [`QueueId::MAX`].
     Unknown,
 }
 
+/// A number is that of a transmission queue. No queue's number has this bit: numbers are given one by one.
+const BY: QueueId = 1 << 63;
+
 impl Landing {
     fn number(self) -> QueueId {
         match self {
-            Landing::Elsewhere => 0,
+            Landing::Nowhere => 0,
             Landing::On(number) => number,
+            Landing::By(number) => number | BY,
             Landing::Unknown => QueueId::MAX,
         }
     }
 
     fn of(number: QueueId) -> Landing {
         match number {
-            0 => Landing::Elsewhere,
+            0 => Landing::Nowhere,
             QueueId::MAX => Landing::Unknown,
+            number if number & BY != 0 => Landing::By(number & !BY),
             number => Landing::On(number),
         }
+    }
+
+    /// Whether a queue is known again by it.
+    pub(crate) fn is_known(self) -> bool {
+        matches!(self, Landing::On(_) | Landing::By(_))
     }
 }
 
@@ -146,8 +158,8 @@ impl Header {
         let earlier = version < 3;
         let word = |at: usize| field(data, at).map(u32::from_le_bytes);
         let landing = match version {
-            1 | 2 => Landing::Elsewhere,
-            3 if name(data, 144)?.is_blank() => Landing::Elsewhere,
+            1 | 2 => Landing::Nowhere,
+            3 if name(data, 144)?.is_blank() => Landing::Nowhere,
             3 => Landing::Unknown,
             _ => Landing::of(QueueId::from_le_bytes(field(data, 144)?)),
         };
@@ -219,8 +231,9 @@ mod tests {
     fn what_is_written_is_read() {
         let queue = Place::Queue(Name::new("Q"), Name::new("QM2"));
         for (to, landing) in [
-            (queue, Landing::On(7)),
-            (Place::Topic("a/b".to_owned()), Landing::Elsewhere),
+            (queue.clone(), Landing::On(7)),
+            (queue, Landing::By(7)),
+            (Place::Topic("a/b".to_owned()), Landing::Nowhere),
             (
                 Place::Queue(Name::new("T"), Name::default()),
                 Landing::Unknown,
@@ -258,7 +271,7 @@ mod tests {
             data[8..12].copy_from_slice(&(length as u32).to_le_bytes());
             let read = Header {
                 publisher,
-                landing: Landing::Elsewhere,
+                landing: Landing::Nowhere,
                 earlier: true,
                 ..topic.clone()
             };
@@ -270,7 +283,7 @@ mod tests {
     /// Which queue of that name it was nobody knows.
     #[test]
     fn one_that_has_the_name_of_a_queue_does_not_know_the_queue() {
-        for (name, landing) in [("BASE", Landing::Unknown), ("", Landing::Elsewhere)] {
+        for (name, landing) in [("BASE", Landing::Unknown), ("", Landing::Nowhere)] {
             let now = header(Place::Queue(Name::new("Q"), Name::default()));
             let mut data = now.encode();
             let length = data.len() + 40;

@@ -8,8 +8,8 @@
 //! * A message is believed what its header says if the queue manager has put it on the staging queue, which no application can write
 //!   into it (`origin.rs`). Of what an earlier release has put nobody knows: it goes where it says, but not to a queue whose messages
 //!   are taken at their word, and no report is made on it. Anything else stays where it is (AMQ2215W, 2035).
-//! * Where it lands may have changed since it was put, by aliases, queue manager aliases and queues that were made anew: then whoever has
-//!   put it is asked about anew, and it does not get to a queue whose messages are taken at their word. A queue is known again by its
+//! * Where it lands may have changed since it was put, by aliases, of topics too, queue manager aliases, the default transmission queue
+//!   and queues that were made anew: then whoever has put it is asked about anew, and it does not get to a queue whose messages are taken at their word. A queue is known again by its
 //!   number, for it keeps that as long as it is there, and no other gets it.
 //! * Nothing waits on a staging queue that an application has made: it would be its maker's.
 //! * While nothing is delayed there is no connection for it, and nobody looks.
@@ -41,7 +41,7 @@ use crate::session::Session;
 use crate::signal::either;
 use crate::verbs::put_delayed::landing;
 use crate::verbs::{Done, send};
-use header::{Header, Landing, Place};
+use header::{Header, Place};
 use known::LONGEST_WAIT;
 
 /// Microseconds until what could not be put is tried again.
@@ -425,10 +425,11 @@ impl Delivering {
 fn may_land(qm: &Inner, header: &Header, resolved: &Resolved) -> Result<(), Reason> {
     let lands = landing(&resolved.target);
     let is_unchanged = match &resolved.target {
-        Target::Topic(_) => true,
+        // A queue's name may be that of an alias of a topic by now.
+        Target::Topic(_) => matches!(header.to, Place::Topic(_)),
         // It may be transmitted from by now. The command queue was what it is when it was put.
         Target::Queue { queue, .. } if speaks_for_itself(queue) => false,
-        _ => !header.earlier && lands != Landing::Unknown && lands == header.landing,
+        _ => !header.earlier && lands.is_known() && lands == header.landing,
     };
     if is_unchanged {
         return Ok(());
@@ -439,8 +440,9 @@ fn may_land(qm: &Inner, header: &Header, resolved: &Resolved) -> Result<(), Reas
         on_anothers_behalf(qm, queue, (user, DELAYED))?;
     }
     // As long as an earlier release has been content with: but for what it had not asked.
+    let is_published = matches!(resolved.target, Target::Topic(_));
     let asked = match header.earlier {
-        true => resolved.target.by_manager().is_some(),
+        true => is_published || resolved.target.by_manager().is_some(),
         false => header.putter.is_some(),
     };
     if !asked {

@@ -354,6 +354,16 @@ impl Inner {
     }
 }
 
+/// Where the topic strings begin that [`QueueManager::clear_retained`] clears: what stands before the first wildcard. Who may clear that may
+/// clear all of them, those too that come meanwhile, for what is granted at a topic holds below it.
+pub fn branch_cleared(topics: &str) -> String {
+    match Filter::new(topics, Scheme::Topic) {
+        Ok(filter) => filter.branch().to_owned(),
+        // Nothing is.
+        Err(_) => topics.to_owned(),
+    }
+}
+
 impl QueueManager {
     /// Discards the retained publications of every topic string that matches (CLEAR TOPICSTR); durable when it returns.
     /// In `topics` a level `+` stands for one level, `#` for any number. How many there were.

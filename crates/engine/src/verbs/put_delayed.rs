@@ -54,10 +54,13 @@ fn queue_of(target: &Target, opened: &Definition) -> Place {
 
 /// The queue here that messages land on.
 pub(crate) fn landing(target: &Target) -> Landing {
+    let Some(queue) = target.local_queue() else {
+        return Landing::Nowhere;
+    };
     match target {
-        Target::Queue { queue, .. } if queue.attributes().temporary() => Landing::Unknown,
-        Target::Queue { queue, .. } => Landing::On(queue.id),
-        _ => Landing::Elsewhere,
+        _ if queue.attributes().temporary() => Landing::Unknown,
+        Target::Remote { .. } => Landing::By(queue.id),
+        _ => Landing::On(queue.id),
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn attributes(text: &str) -> Shown {
         let Some((end, _)) = end else {
             return found;
         };
-        let value = after.get(..end).unwrap_or("").trim();
+        let value = after.get(..end).unwrap_or("").trim_matches(' ');
         found.insert(name.to_owned(), value.to_owned());
         rest = after.get(end + 1..).unwrap_or("");
     }

@@ -66,7 +66,11 @@ pub(crate) struct Channel {
 impl Channel {
     /// Nobody comes in by it, whoever he is.
     pub(super) fn is_closed(&self) -> bool {
-        match self.user.trim().eq_ignore_ascii_case("*NOACCESS") {
+        match self
+            .user
+            .trim_matches(' ')
+            .eq_ignore_ascii_case("*NOACCESS")
+        {
             true => !self.mapped,
             false => self.blocked && self.name.starts_with("SYSTEM."),
         }
