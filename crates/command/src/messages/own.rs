@@ -246,9 +246,9 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ2045E",
-        "{1} is not the data folder of queue manager {0}: {2}.",
-        "The folder of a queue manager has its name (. is written ! and / is written &), and holds its qm.ini.",
-        "Give the folder that has qm.ini in it as DataPath.",
+        "{1} cannot be made known as the data folder of queue manager {0}: {2}.",
+        "The folder of a queue manager has its name (. is written ! and / is written &), and holds its qm.ini. One of which the deletion was broken off is to be deleted: mqs.ini says so until that is done, or forgotten.",
+        "Give the folder that has qm.ini in it as DataPath. After a deletion that was broken off: if data and log were put back, forget the deletion first, with rmvmqinf {0}; otherwise delete the queue manager again.",
     ),
     message(
         "AMQ2046E",

@@ -9,7 +9,7 @@ use posthaste_env::Env;
 
 use crate::encryption::keys;
 use crate::failure::Failure;
-use crate::ini::stanza::Place;
+use crate::ini::stanza::{self, Place};
 use crate::ini::{ConfigError, RawConfig, Settings};
 use crate::layout::private;
 use crate::layout::{self, DataDir, Home};
@@ -62,6 +62,15 @@ pub fn parse(file: &str, bytes: &[u8]) -> Result<(Settings, Vec<ConfigError>), F
 pub fn log_folder(data: &DataDir, home: &Home, settings: &Settings) -> PathBuf {
     let chosen = settings.log_path.clone();
     chosen.unwrap_or_else(|| data.new_log(&home.name, None))
+}
+
+/// The log's folder as `qm.ini` names it, also one with faults; nothing if it does not.
+pub(crate) fn named_log(home: &Home) -> Option<PathBuf> {
+    let (stanzas, _) = stanza::read(&fs::read(home.configuration()).ok()?);
+    let log = stanzas
+        .iter()
+        .find(|s| s.name.eq_ignore_ascii_case("Log"))?;
+    log.get("LogPath").map(PathBuf::from)
 }
 
 /// Checks the folder and reads its configuration, and gets the key of an encrypted queue manager.

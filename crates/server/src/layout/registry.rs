@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::failure::exit::Exit;
 use crate::ini::ConfigError;
 use crate::ini::stanza::{self, Entry, Place, Stanza};
+use crate::layout::deletion::{Deletion, NOTED, Noted};
 use crate::layout::ours::{self, Data};
 use crate::layout::private;
 use crate::layout::{self, DataDir, Home};
@@ -38,15 +39,6 @@ pub struct Registered {
     deletions: Vec<Deletion>,
 }
 
-/// A deletion that has begun: both folders were found to be the queue manager's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Deletion {
-    /// Its data.
-    pub home: Home,
-    /// Its recovery log.
-    pub log: PathBuf,
-}
-
 impl Registered {
     /// One queue manager.
     pub fn find(&self, name: &str) -> Option<&Home> {
@@ -63,12 +55,14 @@ impl Registered {
         self.deletions.iter().find(|it| it.home.name == name)
     }
 
-    /// From here on it is no queue manager any more.
-    pub(crate) fn begin_deletion(&mut self, home: &Home, log: &Path) {
-        self.forget(&home.name);
+    /// From here on it is no queue manager any more. It stays the default one until it is gone: somebody may want it back.
+    pub(crate) fn begin_deletion(&mut self, home: &Home, log: &Path, noted: Noted) {
+        self.queue_managers.retain(|it| it.name != home.name);
+        self.deletions.retain(|it| it.home.name != home.name);
         self.deletions.push(Deletion {
             home: home.clone(),
             log: log.to_owned(),
+            noted: Some(noted),
         });
     }
 
@@ -115,12 +109,16 @@ impl Registered {
             let entries = vec![entry(NAME, home.name.clone()), entry(DATA_PATH, path)];
             stanzas.push(stanza(QUEUE_MANAGER, entries));
         }
-        for Deletion { home, log } in &self.deletions {
-            let entries = vec![
+        for Deletion { home, log, noted } in &self.deletions {
+            let mut entries = vec![
                 entry(NAME, home.name.clone()),
                 entry(DATA_PATH, home.folder.display().to_string()),
                 entry(LOG_PATH, log.display().to_string()),
             ];
+            if let Some(Noted(noted)) = noted {
+                let noted = NOTED.into_iter().zip(noted);
+                entries.extend(noted.map(|(key, found)| entry(key, found.clone())));
+            }
             stanzas.push(stanza(DELETED, entries));
         }
         if let Some(default) = &self.default {
@@ -129,15 +127,6 @@ impl Registered {
         format!(
             "# Queue managers of this folder. Written by posthaste create and delete.\n{}",
             stanza::write(&stanzas)
-        )
-    }
-}
-
-impl Deletion {
-    fn advice(&self) -> String {
-        let name = &self.home.name;
-        format!(
-            "Its deletion was broken off. This brings it to its end:\n  posthaste delete {name}"
         )
     }
 }
@@ -237,10 +226,8 @@ pub fn add_existing(data: &DataDir, home: &Home) -> Result<(), Failure> {
     if home.unfinished().exists() && !home.has_been_started() {
         return Err(wrong("its creation was not finished"));
     }
-    if read(data)?.deletion(&home.name).is_some() {
-        return Err(wrong(
-            "its deletion was broken off, and is to be done again",
-        ));
+    if let Some(begun) = read(data)?.deletion(&home.name) {
+        return Err(wrong("its deletion was broken off").with_detail(begun.advice()));
     }
     add(data, home, false).map_err(|failure| match failure.exit {
         Exit::Exists => Failure::new(Exit::StanzaExists, "AMQ2047E", &[&home.name]),
@@ -272,8 +259,14 @@ pub(crate) fn add(data: &DataDir, home: &Home, default: bool) -> Result<(), Fail
 /// There is none of that name; the file cannot be read or written.
 pub fn remove(data: &DataDir, name: &str) -> Result<(), Failure> {
     change(data, |registered| {
+        let was_default = registered.default.clone();
+        let was_deleted = registered.deletion(name).is_some();
         if !registered.forget(name) {
             return Err(Failure::not_found(name));
+        }
+        if was_deleted {
+            // It is made known again next, if it was put back.
+            registered.default = was_default;
         }
         Ok(())
     })
@@ -369,6 +362,7 @@ fn take(file: &str, stanza: &Stanza, registered: &mut Registered) -> Result<(), 
             true => registered.deletions.push(Deletion {
                 log: path(LOG_PATH)?,
                 home,
+                noted: noted(stanza),
             }),
             false => registered.queue_managers.push(home),
         }
@@ -379,6 +373,12 @@ fn take(file: &str, stanza: &Stanza, registered: &mut Registered) -> Result<(), 
         return Err(fault_in(file, stanza.at, &what));
     }
     Ok(())
+}
+
+/// What a deletion has found; all of it, or what is there is looked at as if nothing had been noted.
+fn noted(stanza: &Stanza) -> Option<Noted> {
+    let [data, configuration, log, control] = NOTED.map(|key| stanza.get(key).map(str::to_owned));
+    Some(Noted([data?, configuration?, log?, control?]))
 }
 
 fn fault_in(file: &str, at: Place, what: &str) -> ConfigError {

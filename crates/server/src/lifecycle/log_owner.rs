@@ -15,12 +15,11 @@
 //! * That two processes do not have one log at a time is what the engine's lock in that folder is for, and not this.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
+use crate::layout::deletion::{self, UNKNOWN};
 use crate::layout::{self, Home, is_same};
 
 fn note(log: &Path) -> PathBuf {
@@ -62,17 +61,11 @@ pub(crate) fn check(home: &Home, log: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Stands for a time that the file system does not keep.
-const UNKNOWN: &str = "-";
-
-/// The number of a folder in its file system, and when it was made there: no copy has both.
 fn number_and_birth(folder: &Path) -> Option<(String, String)> {
-    let found = fs::metadata(folder).ok()?;
-    let made = found.created().ok();
-    let since = made.and_then(|made| made.duration_since(UNIX_EPOCH).ok());
-    let birth = since.map(|since| format!("{}.{:09}", since.as_secs(), since.subsec_nanos()));
-    let birth = birth.unwrap_or_else(|| UNKNOWN.to_owned());
-    Some((found.ino().to_string(), birth))
+    fs::metadata(folder)
+        .ok()
+        .as_ref()
+        .map(deletion::number_and_birth)
 }
 
 /// Whether a folder is the one that was noted with these.
