@@ -377,3 +377,50 @@ fn a_log_that_a_start_refuses_is_not_deleted() {
     place.line("dltmqm QM1").good();
     assert!(!home.exists() && !log.exists());
 }
+
+/// Neither started with defaults, which let in whom the file kept out, nor deleted without its log.
+#[test]
+fn a_qm_ini_that_has_lost_its_log_is_refused() {
+    let place = Place::new();
+    let logs = place.path().join("logs");
+    place
+        .line(&format!(
+            "create -lf 64 -lp 2 -ls 1 -ld {} QM1",
+            logs.display()
+        ))
+        .good();
+    let (home, log) = (place.home("QM1"), logs.join("QM1"));
+    let ini = home.join("qm.ini");
+    let right = fs::read_to_string(&ini).unwrap();
+    let (before_log, _) = right.split_once("Log:").unwrap();
+    let before = all(place.path());
+    for text in [
+        "",
+        "\n",
+        "# nothing\n",
+        before_log,
+        "Log:\n   LogFilePages=64\n",
+    ] {
+        fs::write(&ini, text).unwrap();
+        for line in [
+            "start -ns QM1",
+            "run QM1 --port 0",
+            "check QM1",
+            "dltmqm QM1",
+        ] {
+            let refused = place.line(line).failed_with(60, "AMQ2101E");
+            let shown = refused.err + &refused.out;
+            assert!(
+                shown.contains("LogPath=FOLDER") && shown.contains("InsecureListeners=NO"),
+                "{shown}"
+            );
+            assert_eq!(shown.contains("rmvmqinf QM1"), line == "dltmqm QM1");
+        }
+        assert!(log.join("LOG.CTL").exists() && home.join("checkpoint.reserve").exists());
+    }
+    assert!(all(place.path()).lines().count() >= before.lines().count());
+    let log_path = format!("Log:\n   LogPath={}\n", log.display());
+    fs::write(&ini, log_path).unwrap();
+    place.line("dltmqm QM1").good();
+    assert!(!home.exists() && !log.exists());
+}

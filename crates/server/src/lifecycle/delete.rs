@@ -227,7 +227,18 @@ fn lock_of_log(env: &Env, log: &Path) -> Result<Held, Failure> {
 
 /// The log's folder, also from a configuration with other faults: a queue manager that does not start can still be deleted.
 fn configured_log(data: &DataDir, home: &Home) -> Result<PathBuf, Failure> {
-    let named = configure::named_log(home).unwrap_or_else(|| data.new_log(&home.name, None));
+    let named = configure::named_log(home);
+    if named.is_none() && ours::data(home) == Data::Ours {
+        // It was not created so. Wherever it has its log, the messages in there would stay, and nobody would hear of it.
+        let is_empty = fs::metadata(home.configuration()).is_ok_and(|found| found.len() == 0);
+        return Err(configure::no_log(home, is_empty).with_detail(format!(
+            "Nothing was removed: delete the queue manager again when the file names its log. If the log is lost, remove {} by hand, \
+             and take the entry out with\n  posthaste rmvmqinf {}",
+            shown(&home.folder),
+            home.name
+        )));
+    }
+    let named = named.unwrap_or_else(|| data.new_log(&home.name, None));
     match named.is_absolute() {
         true => Ok(named),
         // As a start refuses it: it would be another folder for each who deletes.
