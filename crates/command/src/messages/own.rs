@@ -301,8 +301,8 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2054E",
         "The data folder {1} of queue manager {0} is that of {2}, and not of {3}.",
-        "mqs.ini in {3} names the folder, and so does mqs.ini in {2}, in which it lies: as in a copy of a whole folder of queue managers, because DataPath in mqs.ini and LogPath in qm.ini are whole paths. Nothing was started or deleted.",
-        "To use that queue manager, give the folder {2} (--data-dir or POSTHASTE_DATA). If {3} is a copy, write the copy's folders into DataPath in its mqs.ini and LogPath in the qm.ini of its queue manager. rmvmqinf {0} takes the entry out of mqs.ini and leaves all files alone.",
+        "mqs.ini in {3} names the folder, and so does mqs.ini in {2}, in which it lies or which its file owner names: as in a copy of a whole folder of queue managers, because DataPath in mqs.ini and LogPath in qm.ini are whole paths, and links lead from a copy to the original. Nothing was started or deleted.",
+        "To use that queue manager, give the folder {2} (--data-dir or POSTHASTE_DATA). If {3} is a copy, write the copy's folders into DataPath in its mqs.ini and LogPath in the qm.ini of its queue manager. If {3} is the one that is to have the queue manager, take the entry out of {2} (posthaste --data-dir {2} rmvmqinf {0}). rmvmqinf {0} takes the entry out of mqs.ini and leaves all files alone.",
     ),
     message(
         "AMQ2055E",

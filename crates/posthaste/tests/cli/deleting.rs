@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::place::{Place, outcome, skipped};
+use crate::place::{Outcome, Place, outcome, skipped};
 
 /// A queue manager that is not running, and where its data and its log are.
 fn made(place: &Place) -> (PathBuf, PathBuf) {
@@ -327,6 +327,104 @@ fn data_elsewhere_are_those_of_the_folder_whose_mqs_ini_names_them() {
     place.line("rmvmqinf QM1").good();
     in_other("check QM1").good();
     in_other("dltmqm QM1").good();
+    assert!(!home.exists() && !log.exists());
+}
+
+fn in_root(place: &Place, root: &Path, line: &str) -> Outcome {
+    let mut command = place.named("posthaste");
+    command.env("POSTHASTE_DATA", root).args(line.split(' '));
+    outcome(&mut command)
+}
+
+/// Nor does one that is reached by a link, or lies behind one.
+#[test]
+fn links_do_not_hide_whose_the_data_are() {
+    let place = Place::new();
+    let (home, log) = made(&place);
+    let other = place.path().join("other");
+    let link = place.path().join("link");
+    std::os::unix::fs::symlink(place.data().join("qmgrs"), &link).unwrap();
+    let entry = format!("addmqinf -v Name=QM1 -v DataPath={}/QM1", link.display());
+    in_root(&place, &other, &entry).good();
+    in_root(&place, &other, "dltmqm QM1").failed_with(77, "AMQ2054E");
+    assert!(home.join("qm.ini").exists() && log.join("LOG.CTL").exists());
+    // The layout is a link to another disk, and the copy has that too.
+    let disk = place.path().join("disk");
+    fs::create_dir(&disk).unwrap();
+    fs::rename(place.data().join("qmgrs"), disk.join("qmgrs")).unwrap();
+    std::os::unix::fs::symlink(disk.join("qmgrs"), place.data().join("qmgrs")).unwrap();
+    // Moved data belong to nobody until a start.
+    place.line("start -c QM1").good();
+    let copied = place.path().join("copied");
+    copy(&place.data(), &copied);
+    let in_copy = copied.join("qmgrs/QM1");
+    rewrite(
+        &copied.join("mqs.ini"),
+        &home,
+        &in_copy.display().to_string(),
+    );
+    for line in ["check QM1", "start -c QM1", "dltmqm QM1"] {
+        in_root(&place, &copied, line).failed_with(77, "AMQ2054E");
+    }
+    place.line("check QM1").good();
+    // The original gives it away.
+    place.line("rmvmqinf QM1").good();
+    in_root(&place, &copied, "check QM1").good();
+    in_root(&place, &copied, "dltmqm QM1").good();
+    assert!(!disk.join("qmgrs/QM1").exists() && !log.exists());
+}
+
+/// Data elsewhere are those of one folder of queue managers, however that is moved, and of another if somebody says so.
+#[test]
+fn data_elsewhere_say_whose_they_are() {
+    let place = Place::new();
+    let create = format!(
+        "create -lf 64 -lp 2 -ls 1 -md {} QM1",
+        place.path().join("md").display()
+    );
+    place.line(&create).good();
+    let home = place.path().join("md/QM1");
+    let copied = place.path().join("copied");
+    copy(&place.data(), &copied);
+    in_root(&place, &copied, "check QM1").good();
+    in_root(&place, &copied, "dltmqm QM1").failed_with(77, "AMQ2054E");
+    // It starts there, and is the original's all the same.
+    in_root(&place, &copied, "start -c QM1").good();
+    in_root(&place, &copied, "dltmqm QM1").failed_with(77, "AMQ2054E");
+    // Moved, or as another container has it mounted, it is the same folder of queue managers.
+    let moved = place.path().join("moved");
+    fs::rename(place.data(), &moved).unwrap();
+    let refused = in_root(&place, &copied, "dltmqm QM1").failed_with(77, "AMQ2054E");
+    let way = format!(
+        "addmqinf -s QueueManager -v Name=QM1 -v DataPath={}",
+        home.display()
+    );
+    assert!(
+        refused.err.contains("is not there") && refused.err.contains(&way),
+        "{refused:?}"
+    );
+    let log = place.data().join("log/QM1");
+    rewrite(
+        &home.join("qm.ini"),
+        &log,
+        &moved.join("log/QM1").display().to_string(),
+    );
+    in_root(&place, &moved, "start -c QM1").good();
+    in_root(&place, &copied, "dltmqm QM1").failed_with(77, "AMQ2054E");
+    // A copy of the root takes its place for good.
+    fs::rename(&moved, place.path().join("away")).unwrap();
+    fs::create_dir(place.data()).unwrap();
+    fs::rename(place.path().join("away/log"), place.data().join("log")).unwrap();
+    rewrite(
+        &home.join("qm.ini"),
+        &moved.join("log/QM1"),
+        &log.display().to_string(),
+    );
+    in_root(&place, &copied, "start -c QM1").good();
+    in_root(&place, &copied, "dltmqm QM1").failed_with(77, "AMQ2054E");
+    in_root(&place, &copied, "rmvmqinf QM1").good();
+    in_root(&place, &copied, &way).good();
+    in_root(&place, &copied, "dltmqm QM1").good();
     assert!(!home.exists() && !log.exists());
 }
 

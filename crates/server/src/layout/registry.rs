@@ -19,6 +19,7 @@ use crate::layout::deletion::{Deletion, NOTED, Noted};
 use crate::layout::ours::{self, Data};
 use crate::layout::private;
 use crate::layout::{self, DataDir, Home};
+use crate::lifecycle::another_root;
 
 const QUEUE_MANAGER: &str = "QueueManager";
 const DEFAULT: &str = "DefaultQueueManager";
@@ -232,7 +233,12 @@ pub fn add_existing(data: &DataDir, home: &Home) -> Result<(), Failure> {
     add(data, home, false).map_err(|failure| match failure.exit {
         Exit::Exists => Failure::new(Exit::StanzaExists, "AMQ2047E", &[&home.name]),
         _ => failure,
-    })
+    })?;
+    match another_root::take_over(data, home) {
+        // It is known, and the next start notes it: from a full disk messages are to be got.
+        Err(failure) if failure.exit == Exit::NoSpace => Ok(()),
+        noted => noted,
+    }
 }
 
 /// Adds a queue manager, and makes it the default one if asked.

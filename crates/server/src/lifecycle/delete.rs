@@ -311,7 +311,7 @@ const DATA: Contents = Contents {
     turn: |name| match name {
         "users" | "users.lock" | "users.new" | "first-passwords" | "ldap.sth"
         | "encryption.keys" | "creating" | "ended" => Some(0),
-        "identity" => Some(1),
+        "identity" | "owner" => Some(1),
         name if ours::is_image(name) => Some(1),
         "lock" => Some(2),
         "checkpoint.reserve" => Some(3),
