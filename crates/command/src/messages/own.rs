@@ -431,6 +431,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "See DISPLAY SUB. Define it again, or start the queue manager with the release that has stored it.",
     ),
     message(
+        "AMQ2080E",
+        "{0} is locked by {1}.",
+        "One process at a time changes which queue managers there are. A deletion has the lock until the last file is gone, which takes long on a slow disk, and for ever on one that does not answer. Nothing was changed.",
+        "Try again when that process has ended. If it hangs, look at its disk, or end it: a deletion that was broken off is done again.",
+    ),
+    message(
         "AMQ2101E",
         "{0}, line {1}, column {2}: {3}.",
         "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",

@@ -522,3 +522,70 @@ fn a_qm_ini_that_has_lost_its_log_is_refused() {
     place.line("dltmqm QM1").good();
     assert!(!home.exists() && !log.exists());
 }
+
+/// As of a deletion that was stopped, or whose disk does not answer.
+#[test]
+fn a_deletion_that_does_not_end_keeps_nobody_waiting_for_ever() {
+    let place = Place::new();
+    let (home, log) = made(&place);
+    let begun = format!(
+        "DeletedQueueManager:\n   Name=QM1\n   DataPath={}\n   LogPath={}\n",
+        home.display(),
+        log.display()
+    );
+    fs::write(place.data().join("mqs.ini"), begun).unwrap();
+    let shown = place.line("start -ns QM1").failed_with(16, "AMQ8118E");
+    assert!(shown.err.contains("broken off"), "{shown:?}");
+    let lock = fs::File::open(place.data().join("mqs.lock")).unwrap();
+    lock.lock().unwrap();
+    for (line, code) in [("start -ns QM1", 16), ("addmqinf -v Name=QM1", 76)] {
+        let shown = place.line(line);
+        assert!(
+            shown.code == code && shown.err.contains("It is being deleted: process "),
+            "{shown:?}"
+        );
+        assert!(!shown.err.contains("broken off."), "{shown:?}");
+    }
+    let me = format!("process {}", std::process::id());
+    std::thread::scope(|scope| {
+        for line in [
+            "create -lf 64 -lp 2 -ls 1 QM2",
+            "dltmqm QM1",
+            "rmvmqinf QM1",
+        ] {
+            let (place, me) = (&place, &me);
+            scope.spawn(move || {
+                let refused = place.line(line).failed_with(77, "AMQ2080E");
+                assert!(refused.err.contains(me), "{me}: {refused:?}");
+            });
+        }
+    });
+    drop(lock);
+    place.line("create -lf 64 -lp 2 -ls 1 QM2").good();
+}
+
+/// Of a full disk the deletion makes nothing free that has neither data nor log.
+#[test]
+fn where_the_disk_of_mqs_ini_is_full_and_the_files_are_elsewhere_nothing_is_deleted() {
+    let place = Place::new();
+    let script = r#"
+        mkdir "$D/x" && mount -t tmpfs -o size=12m,mode=700 none "$D/x" || exit 99
+        "$P" create -lf 64 -lp 2 -ls 1 -md "$D/x/m" -ld "$D/x/l" QM1 || exit 98
+        dd if=/dev/zero of="$D/full" bs=4k 2>/dev/null
+        "$P" dltmqm QM1
+        test $? = 63 || exit 97
+        test -e "$D/x/m/QM1/qm.ini" -a -e "$D/x/l/QM1/LOG.CTL" || exit 96
+        "$P" check QM1 || exit 95
+        rm "$D/full"
+        "$P" dltmqm QM1 || exit 94
+        find "$D/x" -type f
+        "$P" create -lf 64 -lp 2 -ls 1 QM1 || exit 93
+        dd if=/dev/zero of="$D/full" bs=4k 2>/dev/null
+        "$P" dltmqm QM1 || exit 92
+        exit 0"#;
+    let Some(deleted) = place.on_a_small_disk(script) else {
+        return skipped("this system does not let tests mount file systems");
+    };
+    let out = deleted.good().out;
+    assert!(!out.contains("/x/"), "{out}");
+}
