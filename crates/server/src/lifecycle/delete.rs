@@ -22,6 +22,7 @@ use crate::failure::exit::Exit;
 use crate::ini::configure;
 use crate::layout::deletion::{Deletion, Noted, Remains};
 use crate::layout::ours::{self, Data};
+use crate::layout::private;
 use crate::layout::registry::{self, Registered};
 use crate::layout::{self, DataDir, Home};
 use crate::lifecycle::{another_root, log_owner};
@@ -42,9 +43,10 @@ pub struct Deleted {
 /// cannot be removed (what is still there can be deleted again); or AMQ2058W: it is deleted, and what is not its own was left.
 pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<Deleted, Failure> {
     registry::exclusively(data, |registered| {
-        another_root::check(data, home)?;
         let begun = registered.deletion(&home.name);
         let begun = begun.filter(|begun| begun.home == *home);
+        let remains = begun.map(remains).transpose()?;
+        another_root::check(data, home)?;
         if begun.is_none() && registered.find(&home.name) != Some(home) {
             return Err(Failure::not_found(&home.name));
         }
@@ -52,10 +54,11 @@ pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<Deleted, Failure
             Some(begun) => begun.log.clone(),
             None => configured_log(data, home)?,
         };
-        let remains = begun.map(remains).transpose()?;
         for folder in [&log, &home.folder] {
             if folder.exists() {
                 check_folder(folder, &home.name)?;
+                // As a start refuses it: the superuser would not be kept from another user's messages.
+                private::check_own(folder)?;
             }
             check_apart(data, &registered, home, folder)?;
         }
@@ -140,19 +143,30 @@ fn remove(
 ) -> Result<Deleted, Failure> {
     let before = registered.clone();
     let begun = registered.deletion(&home.name);
+    let is_again = begun.is_some();
     let is_noted = match begun.is_some_and(|begun| begun.noted.is_some()) {
         true => true,
         false => {
             registered.begin_deletion(home, log, Noted::now(home, log)?);
             step();
             match registry::write(data, &registered) {
-                // It may be for room that it is deleted.
-                Err(failure) if failure.exit == Exit::NoSpace => false,
+                // It may be for room that it is deleted; which makes some there only if something of it is on that disk.
+                Err(failure)
+                    if failure.exit == Exit::NoSpace
+                        && [log, &home.folder]
+                            .map(device)
+                            .contains(&device(data.root())) =>
+                {
+                    false
+                }
                 written => written.map(|()| true)?,
             }
         }
     };
-    let mut removal = Removal::default();
+    let mut removal = Removal {
+        is_again,
+        ..Removal::default()
+    };
     // A log that has it is not what a deletion has left.
     let first = match is_noted {
         true => removal.file(&log.join("LOG.CTL")),
@@ -369,6 +383,8 @@ fn turn(contents: &Contents, name: &str) -> Option<u8> {
 /// What has come of removing.
 #[derive(Debug, Default)]
 struct Removal {
+    /// Whether the deletion was broken off before.
+    is_again: bool,
     /// What is left, and why.
     left: Vec<String>,
     left_at: Vec<PathBuf>,
@@ -398,7 +414,13 @@ impl Removal {
     fn folder(&mut self, named: &Path, contents: &Contents) -> Result<(), Failure> {
         let whole = match fs::canonicalize(named) {
             Ok(whole) => whole,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            // What it led to has gone before.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return match self.is_again && named.is_symlink() {
+                    true => self.file(named),
+                    false => Ok(()),
+                };
+            }
             Err(error) => return Err(Failure::io(named, &error)),
         };
         self.contents(&whole, contents)?;
@@ -482,8 +504,11 @@ impl Removal {
     }
 }
 
+fn device(path: &Path) -> Option<u64> {
+    fs::metadata(path).map(|found| found.dev()).ok()
+}
+
 fn is_root_of_disk(folder: &Path) -> bool {
-    let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
     folder
         .parent()
         .is_some_and(|above| device(above) != device(folder))

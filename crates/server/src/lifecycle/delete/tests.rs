@@ -148,7 +148,11 @@ fn copied(from: &Path, to: &Path) {
 }
 
 /// Kills deletions at all their steps, each of a queue manager made anew, with data and log outside the root.
-fn killed_at_any_step(mut then: impl FnMut(&Path, &DataDir, &Created)) {
+fn killed_at_any_step(then: impl FnMut(&Path, &DataDir, &Created)) {
+    killed_with(|_| {}, then);
+}
+
+fn killed_with(changed: impl FnOnce(&Created), mut then: impl FnMut(&Path, &DataDir, &Created)) {
     let folder = tempfile::tempdir().unwrap();
     let (root, placed) = (folder.path().join("a"), folder.path().join("d"));
     let mut creation = Creation {
@@ -162,6 +166,7 @@ fn killed_at_any_step(mut then: impl FnMut(&Path, &DataDir, &Created)) {
     creation.shape.primary = 2;
     let data = DataDir::at(root);
     let made = create(&posthaste_env::os(), &data, &creation, &mut |_, _| {}).unwrap();
+    changed(&made);
     let backup = folder.path().join("backup");
     copied(&placed, &backup);
     let mqs = fs::read(data.registry()).unwrap();
@@ -292,4 +297,47 @@ fn a_deletion_that_an_earlier_release_has_begun_is_done_again() {
     assert_eq!(deleted(&data).unwrap(), Deleted::default());
     assert!(!made.log.exists() && !made.home.folder.exists());
     assert_eq!(registry::read(&data).unwrap(), Registered::default());
+}
+
+/// A link that leads nowhere any more is in the way of the next queue manager of that name.
+#[test]
+fn links_go_with_what_they_led_to_however_often_the_deletion_is_broken_off() {
+    let linked = |made: &Created| {
+        for folder in [&made.home.folder, &made.log] {
+            let there = folder.with_file_name("linked");
+            fs::rename(folder, &there).unwrap();
+            std::os::unix::fs::symlink(there, folder).unwrap();
+        }
+    };
+    let mut dangling = 0;
+    killed_with(linked, |_, data, made| {
+        let folders = [&made.home.folder, &made.log];
+        dangling += folders
+            .map(|it| it.is_symlink() && !it.exists())
+            .iter()
+            .filter(|it| **it)
+            .count();
+        deleted(data).unwrap();
+        assert!(!folders.iter().any(|it| it.is_symlink() || it.exists()));
+    });
+    assert!(dangling > 1, "{dangling}");
+}
+
+/// The superuser could, and would be asked nothing.
+#[test]
+fn another_user_s_queue_manager_is_not_deleted() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::at(folder.path());
+    let made = made(&data);
+    for theirs in [&made.home.folder, &made.log] {
+        std::os::unix::fs::chown(theirs, Some(4711), None).unwrap();
+        let refused = deleted(&data).unwrap_err();
+        assert_eq!((refused.id, refused.exit), ("AMQ2008E", Exit::Permissions));
+        assert!(ours::is_log(&made.log) && ours::data(&made.home) == Data::Ours);
+        std::os::unix::fs::chown(theirs, Some(0), None).unwrap();
+    }
+    deleted(&data).unwrap();
 }
