@@ -834,8 +834,8 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ2461E",
-        "Connection {0} is in a call that does not end.",
-        "The connection is broken: its application can make no other call. What it has, its unit of work for one, it keeps until this call has ended and its socket is closed.",
+        "Connection {0} is in a call, or its work is backed out, and that does not end.",
+        "The connection is broken: its application can make no other call. What it has, its unit of work for one, it keeps until this call has ended and its socket is closed. A backout on a queue with HARDENBO waits for the disk of the log, and goes on by itself.",
         "DISPLAY CONN shows whether it is still there. If the call waits for the disk or for room in the log, see to that; STOP CHANNEL MODE(FORCE) closes sockets.",
     ),
     message(
