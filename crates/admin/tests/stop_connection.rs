@@ -78,6 +78,33 @@ fn a_call_that_runs_ends_before_its_connection_is_stopped() {
     assert_eq!(try_open(&s, LOCAL, IN_OUT), Err(BROKEN));
 }
 
+/// As with a log disk that is frozen: whoever asks, and whoever asks for something else behind him, does not wait for that.
+#[test]
+fn a_backout_that_does_not_end_is_said() {
+    let w = World::pausable();
+    w.run("DEFINE QLOCAL(HARD) HARDENBO");
+    let (s, other) = (w.connect(), w.connect());
+    let (h, o) = (open(&s, "HARD", IN_OUT), open(&other, "HARD", IN_OUT));
+    put(&s, h, MQPER_PERSISTENT, 0, b"x");
+    next(&s, h, MQGMO_SYNCPOINT).unwrap();
+    let (_, conn) = names(&s);
+    w.stage.pause();
+    let (qm, stop) = (w.qm().clone(), format!("STOP CONN({conn})"));
+    let (answer, answered) = std::sync::mpsc::channel();
+    let stopping = std::thread::spawn(move || {
+        answer.send(block_on(Admin::alone(&qm).run(&stop))).unwrap();
+    });
+    let reply = answered.recv_timeout(std::time::Duration::from_secs(60));
+    w.stage.resume();
+    stopping.join().unwrap();
+    let reply = reply.unwrap();
+    assert_eq!((id(&reply), reply.reason), ("AMQ2461E", Reason(3260)));
+    // It goes on by itself.
+    drop(s);
+    let again = wait(&other, o, md(0), gmo(0)).finish().unwrap();
+    assert_eq!(again.md.backout_count, 1);
+}
+
 /// A call that nobody goes on with, as of an application in this process.
 #[test]
 fn a_call_that_does_not_end_is_said() {

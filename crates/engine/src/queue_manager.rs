@@ -21,7 +21,7 @@ use crate::meter::Counts;
 use crate::operator::Operator;
 use crate::session::{Owned, Session, SessionInner};
 use crate::sessions::Sessions;
-use crate::signal::either;
+use crate::signal::{Either, either};
 use crate::stop::Stop;
 use crate::unit::Unit;
 use crate::verbs::connect::check_options;
@@ -29,7 +29,7 @@ use crate::verbs::connect::check_options;
 /// Nanoseconds between looks whether a verb has ended that an immediate end waits for.
 const LOOK_NANOS: u64 = 1_000_000;
 
-/// How long STOP CONN waits for a call that runs, in nanoseconds.
+/// How long STOP CONN waits for a call that runs, and for the backout, in nanoseconds.
 const CALL_NANOS: Nanos = 5_000_000_000;
 
 /// How to end a queue manager.
@@ -321,7 +321,7 @@ impl QueueManager {
     ///
     /// # Errors
     /// There is none of that number, or it is the queue manager's own, or a call does not end: the connection is broken then, and
-    /// has its work until that call has ended and the application is gone.
+    /// has its work until that call has ended and the application is gone; or the backout does not, which goes on by itself.
     pub async fn stop_connection(&self, number: u64) -> Result<(), NotStopped> {
         let id = self.inner.numbers.in_this_run(number);
         let session = self.connections.get(id).ok_or(NotStopped::Unknown)?;
@@ -334,7 +334,11 @@ impl QueueManager {
         let released = self.release_idle(&session, until).await;
         session.tell_stopped();
         for unit in released.ok_or(NotStopped::InCall)? {
-            session.ended(&unit).await;
+            // A backout that is hardened waits for the disk of the log; it goes on by itself.
+            let lapse = self.inner.env.clock.sleep_until(until);
+            if let Either::Second(()) = either(session.ended(&unit), lapse).await {
+                return Err(NotStopped::InCall);
+            }
         }
         Ok(())
     }
@@ -347,7 +351,7 @@ pub enum NotStopped {
     Unknown,
     /// The queue manager works by it.
     Own,
-    /// A call of it has not ended.
+    /// A call of it has not ended, or the backout of its work has not.
     InCall,
 }
 

@@ -21,7 +21,7 @@
 //! be more: then a checkpoint files the oldest, as far as there is room, and leaves the log from the next on
 //! (`recovery/checkpoint.rs`).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use posthaste_env::Disk;
@@ -84,6 +84,8 @@ pub(crate) enum Writes {
 
 /// See the head of this file.
 pub(crate) struct Room {
+    disk: Arc<dyn Disk>,
+    data: PathBuf,
     reserve: Reserve,
     needs: Mutex<Needs>,
     /// Whether the reserve is whole.
@@ -107,6 +109,8 @@ pub(crate) struct Room {
 impl Room {
     pub(crate) fn new(disk: &Arc<dyn Disk>, data: &Path) -> Room {
         Room {
+            disk: Arc::clone(disk),
+            data: data.to_owned(),
             reserve: Reserve::new(disk, data),
             needs: Mutex::default(),
             whole: AtomicBool::new(true),
@@ -208,7 +212,7 @@ impl Room {
         }
     }
 
-    /// Does a write of a checkpoint. While the disk has no room for its `bytes`, the reserve is spent.
+    /// Does a write of a checkpoint. While the disk has no room for its `bytes`, the reserve is spent; not where there are no inodes.
     pub(crate) fn write<T>(
         &self,
         who: Writes,
@@ -219,6 +223,10 @@ impl Room {
             let written = write();
             if !matches!(written, Err(StoreError::Full)) {
                 return written;
+            }
+            // An image needs a new file: the reserve, which keeps no inodes, would be given up in vain, and puts refused meanwhile.
+            if matches!(self.disk.free_inodes(&self.data), Ok(Some(0))) {
+                return Err(StoreError::Full);
             }
             // First nobody else may take room, then there is some.
             self.whole.store(false, Ordering::SeqCst);

@@ -265,6 +265,35 @@ fn a_put_that_the_log_has_no_room_for_is_refused_for_the_disk_that_keeps_it_full
     });
 }
 
+/// Without inodes a checkpoint fails whatever room is kept for it: none is given up, and puts go on as long as the log has room.
+#[test]
+fn without_inodes_puts_are_refused_only_when_the_log_is_full() {
+    let w = World::with_log_files(2, 1);
+    w.run("DEFINE QLOCAL(Q) MAXDEPTH(100000)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    w.stage.no_image_from.store(0, SeqCst);
+    w.stage.no_inodes.store(true, SeqCst);
+    let mut refused = 0;
+    while w.message_count("AMQ2005E") < 1 || refused < 100 {
+        let before = w.qm().log().usage().ordinary_left;
+        match try_put(&s, h, &mut md(PERSISTENT), 0, &[7; 20_000]) {
+            Ok(_) => {}
+            Err(reason) => {
+                assert_eq!(reason, Reason::Q_SPACE_NOT_AVAILABLE);
+                assert!(before < 21_000, "{before}");
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!(w.message_count("AMQ2066W"), 0);
+    w.stage.no_image_from.store(u64::MAX, SeqCst);
+    w.stage.no_inodes.store(false, SeqCst);
+    until("there is room", || {
+        try_put(&s, h, &mut md(PERSISTENT), 0, b"fits").is_ok()
+    });
+}
+
 /// A log that gets have filled to the last page: units of work with thousands of gets are open when it crashes, and
 /// the restart has to undo them without the room to say so. It starts, and every message is there.
 #[test]

@@ -129,6 +129,12 @@ pub trait Disk: Send + Sync {
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>>;
     /// Bytes an unprivileged writer can still use in the file system that holds `dir`.
     fn free_bytes(&self, dir: &Path) -> io::Result<u64>;
+    /// Files an unprivileged writer can still make in the file system that holds `dir`; nothing where it has no such limit, or
+    /// that is not known.
+    fn free_inodes(&self, dir: &Path) -> io::Result<Option<u64>> {
+        let _ = dir;
+        Ok(None)
+    }
 }
 
 /// The rule for [`File::punch`]: whole pages. For implementations of [`File`].

@@ -26,6 +26,10 @@ pub trait DiskInFront: Send + Sync {
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.behind().remove_file(path)
     }
+    /// Files that can be made, as [`Disk::free_inodes`] says.
+    fn free_inodes(&self, dir: &Path) -> io::Result<Option<u64>> {
+        self.behind().free_inodes(dir)
+    }
     /// Locks a file, as [`Disk::lock`] does.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
         self.behind().lock(path)
@@ -71,5 +75,9 @@ impl<T: DiskInFront> Disk for T {
 
     fn free_bytes(&self, dir: &Path) -> io::Result<u64> {
         self.behind().free_bytes(dir)
+    }
+
+    fn free_inodes(&self, dir: &Path) -> io::Result<Option<u64>> {
+        DiskInFront::free_inodes(self, dir)
     }
 }

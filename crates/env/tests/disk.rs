@@ -361,6 +361,18 @@ fn free_bytes_come_from_the_file_system() {
 }
 
 #[test]
+fn free_inodes_come_from_the_file_system() {
+    let (disk, dir) = disk();
+    // Some have no such limit.
+    assert_ne!(disk.free_inodes(dir.path()).unwrap(), Some(0));
+    assert_eq!(disk.free_inodes(Path::new("/proc")).unwrap(), None);
+    assert_eq!(
+        kind(disk.free_inodes(&dir.path().join("absent"))),
+        ErrorKind::NotFound
+    );
+}
+
+#[test]
 fn one_handle_serves_many_threads() {
     let (disk, dir) = disk();
     let file: Arc<dyn File> = disk.open(&dir.path().join("f"), Open::CREATE).unwrap();

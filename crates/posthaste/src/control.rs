@@ -286,13 +286,20 @@ fn released(home: &Home) {
 pub(crate) fn delete(place: Option<&Path>, args: &cli::Delete) -> Result<Exit, Failure> {
     let data = DataDir::find(place)?;
     let home = server::find_to_delete(&data, &args.queue_manager)?;
-    let mounted = server::delete(&posthaste_env::os(), &data, &home)?;
+    let deleted = server::delete(&posthaste_env::os(), &data, &home)?;
     if !args.quiet {
-        for folder in mounted {
+        for folder in deleted.mounted {
             let text = messages::format("AMQ2059I", &[folder.display().to_string()]);
             say(&format!("AMQ2059I: {text}"))?;
         }
-        say(&format!("Queue manager '{}' deleted.", home.name))?;
+        match deleted.was_gone {
+            true => say(&format!(
+                "Queue manager '{}' forgotten: its deletion was broken off, and nothing was in '{}' any more.",
+                home.name,
+                home.folder.display()
+            ))?,
+            false => say(&format!("Queue manager '{}' deleted.", home.name))?,
+        }
     }
     Ok(Exit::Done)
 }

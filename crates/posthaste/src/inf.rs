@@ -1,7 +1,8 @@
 //! `addmqinf`, `rmvmqinf`, `dspmqinf`: the stanzas of mqs.ini, by which commands find queue managers (manual: "IBM MQ
 //! control commands reference").
 //!
-//! Invariant: nothing but mqs.ini is changed; the files of a queue manager stay as they are.
+//! Invariant: nothing but mqs.ini is changed, and which folder of queue managers a data folder is noted for; all other files of a queue
+//! manager stay as they are.
 
 use std::path::{Path, PathBuf};
 

@@ -15,6 +15,7 @@
 //! Invariants: a queue manager's name never makes a path leave its folder ([`folder_name`]); every
 //! folder made here is private to its owner.
 
+pub(crate) mod deletion;
 pub(crate) mod ours;
 pub(crate) mod private;
 pub(crate) mod registry;

@@ -59,7 +59,7 @@ pub use lifecycle::check::{Findings, check};
 pub use lifecycle::create::{
     Created, Creation, LISTENER, create, developer_objects, listener_object, restore_objects,
 };
-pub use lifecycle::delete::delete;
+pub use lifecycle::delete::{Deleted, delete};
 pub use lifecycle::detach::leave_the_terminal;
 pub use lifecycle::ending::{Cause, LastEnd};
 pub use lifecycle::file_limit::outlive_the_file_limit;

@@ -12,5 +12,6 @@ pub(crate) mod ending;
 pub(crate) mod file_limit;
 pub(crate) mod log_owner;
 mod overlay;
+mod owner_note;
 pub(crate) mod process_lock;
 pub(crate) mod trust_log;

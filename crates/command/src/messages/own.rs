@@ -246,9 +246,9 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ2045E",
-        "{1} is not the data folder of queue manager {0}: {2}.",
-        "The folder of a queue manager has its name (. is written ! and / is written &), and holds its qm.ini.",
-        "Give the folder that has qm.ini in it as DataPath.",
+        "{1} cannot be made known as the data folder of queue manager {0}: {2}.",
+        "The folder of a queue manager has its name (. is written ! and / is written &), and holds its qm.ini. One of which the deletion was broken off is to be deleted: mqs.ini says so until that is done, or forgotten.",
+        "Give the folder that has qm.ini in it as DataPath. After a deletion that was broken off: if data and log were put back, forget the deletion first, with rmvmqinf {0}; otherwise delete the queue manager again.",
     ),
     message(
         "AMQ2046E",
@@ -301,8 +301,8 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2054E",
         "The data folder {1} of queue manager {0} is that of {2}, and not of {3}.",
-        "mqs.ini in {3} names the folder, and so does mqs.ini in {2}, in which it lies: as in a copy of a whole folder of queue managers, because DataPath in mqs.ini and LogPath in qm.ini are whole paths. Nothing was started or deleted.",
-        "To use that queue manager, give the folder {2} (--data-dir or POSTHASTE_DATA). If {3} is a copy, write the copy's folders into DataPath in its mqs.ini and LogPath in the qm.ini of its queue manager. rmvmqinf {0} takes the entry out of mqs.ini and leaves all files alone.",
+        "mqs.ini in {3} names the folder, and so does mqs.ini in {2}, in which it lies or which its file owner names: as in a copy of a whole folder of queue managers, because DataPath in mqs.ini and LogPath in qm.ini are whole paths, and links lead from a copy to the original. Nothing was started or deleted.",
+        "To use that queue manager, give the folder {2} (--data-dir or POSTHASTE_DATA). If {3} is a copy, write the copy's folders into DataPath in its mqs.ini and LogPath in the qm.ini of its queue manager. If {3} is the one that is to have the queue manager, take the entry out of {2} (posthaste --data-dir {2} rmvmqinf {0}). rmvmqinf {0} takes the entry out of mqs.ini and leaves all files alone.",
     ),
     message(
         "AMQ2055E",
@@ -429,6 +429,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Subscription {0} is given no publications: {1}.",
         "Its definition was stored by another release, and says something that this one cannot read: its topic string or its selection string. The definition is kept, and so are the messages that were published before.",
         "See DISPLAY SUB. Define it again, or start the queue manager with the release that has stored it.",
+    ),
+    message(
+        "AMQ2080E",
+        "{0} is locked by {1}.",
+        "One process at a time changes which queue managers there are. A deletion has the lock until the last file is gone, which takes long on a slow disk, and for ever on one that does not answer. Nothing was changed.",
+        "Try again when that process has ended. If it hangs, look at its disk, or end it: a deletion that was broken off is done again.",
     ),
     message(
         "AMQ2089W",
@@ -834,8 +840,8 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ2461E",
-        "Connection {0} is in a call that does not end.",
-        "The connection is broken: its application can make no other call. What it has, its unit of work for one, it keeps until this call has ended and its socket is closed.",
+        "Connection {0} is in a call, or its work is backed out, and that does not end.",
+        "The connection is broken: its application can make no other call. What it has, its unit of work for one, it keeps until this call has ended and its socket is closed. A backout on a queue with HARDENBO waits for the disk of the log, and goes on by itself.",
         "DISPLAY CONN shows whether it is still there. If the call waits for the disk or for room in the log, see to that; STOP CHANNEL MODE(FORCE) closes sockets.",
     ),
     message(

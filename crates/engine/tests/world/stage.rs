@@ -44,6 +44,8 @@ pub struct Stage {
     pub images_held_up: AtomicU64,
     /// Checkpoint images from this number on find the disk full.
     pub no_image_from: AtomicU64,
+    /// The file system says that it has no inodes.
+    pub no_inodes: AtomicBool,
     /// The next item of so many bytes that replaces one of that length is lost: the disk says that it has written it.
     pub lose_over: Mutex<Option<u32>>,
     /// What is done when so many bytes, or more, are next written to a queue file in one call.
@@ -73,6 +75,7 @@ impl Default for Stage {
             images: Mutex::default(),
             images_held_up: AtomicU64::default(),
             no_image_from: AtomicU64::new(u64::MAX),
+            no_inodes: AtomicBool::default(),
             lose_over: Mutex::default(),
             on_queue_write: Mutex::default(),
             on_queue_read: Mutex::default(),
@@ -264,6 +267,13 @@ impl DiskInFront for Staged {
             self.stage.images_held_up.fetch_sub(1, Ordering::SeqCst);
         }
         self.disk.rename(from, to)
+    }
+
+    fn free_inodes(&self, dir: &Path) -> io::Result<Option<u64>> {
+        match self.stage.no_inodes.load(Ordering::SeqCst) {
+            true => Ok(Some(0)),
+            false => self.disk.free_inodes(dir),
+        }
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {

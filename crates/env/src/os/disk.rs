@@ -265,4 +265,10 @@ impl Disk for OsDisk {
         let system = rustix::fs::statvfs(dir)?;
         Ok(system.f_bavail.saturating_mul(system.f_frsize))
     }
+
+    fn free_inodes(&self, dir: &Path) -> io::Result<Option<u64>> {
+        assert_files_allowed();
+        let system = rustix::fs::statvfs(dir)?;
+        Ok((system.f_files > 0).then_some(system.f_favail))
+    }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::place::{Place, outcome, skipped};
+use crate::place::{Outcome, Place, outcome, skipped};
 
 /// A queue manager that is not running, and where its data and its log are.
 fn made(place: &Place) -> (PathBuf, PathBuf) {
@@ -330,6 +330,104 @@ fn data_elsewhere_are_those_of_the_folder_whose_mqs_ini_names_them() {
     assert!(!home.exists() && !log.exists());
 }
 
+fn in_root(place: &Place, root: &Path, line: &str) -> Outcome {
+    let mut command = place.named("posthaste");
+    command.env("POSTHASTE_DATA", root).args(line.split(' '));
+    outcome(&mut command)
+}
+
+/// Nor does one that is reached by a link, or lies behind one.
+#[test]
+fn links_do_not_hide_whose_the_data_are() {
+    let place = Place::new();
+    let (home, log) = made(&place);
+    let other = place.path().join("other");
+    let link = place.path().join("link");
+    std::os::unix::fs::symlink(place.data().join("qmgrs"), &link).unwrap();
+    let entry = format!("addmqinf -v Name=QM1 -v DataPath={}/QM1", link.display());
+    in_root(&place, &other, &entry).good();
+    in_root(&place, &other, "dltmqm QM1").failed_with(77, "AMQ2054E");
+    assert!(home.join("qm.ini").exists() && log.join("LOG.CTL").exists());
+    // The layout is a link to another disk, and the copy has that too.
+    let disk = place.path().join("disk");
+    fs::create_dir(&disk).unwrap();
+    fs::rename(place.data().join("qmgrs"), disk.join("qmgrs")).unwrap();
+    std::os::unix::fs::symlink(disk.join("qmgrs"), place.data().join("qmgrs")).unwrap();
+    // Moved data belong to nobody until a start.
+    place.line("start -c QM1").good();
+    let copied = place.path().join("copied");
+    copy(&place.data(), &copied);
+    let in_copy = copied.join("qmgrs/QM1");
+    rewrite(
+        &copied.join("mqs.ini"),
+        &home,
+        &in_copy.display().to_string(),
+    );
+    for line in ["check QM1", "start -c QM1", "dltmqm QM1"] {
+        in_root(&place, &copied, line).failed_with(77, "AMQ2054E");
+    }
+    place.line("check QM1").good();
+    // The original gives it away.
+    place.line("rmvmqinf QM1").good();
+    in_root(&place, &copied, "check QM1").good();
+    in_root(&place, &copied, "dltmqm QM1").good();
+    assert!(!disk.join("qmgrs/QM1").exists() && !log.exists());
+}
+
+/// Data elsewhere are those of one folder of queue managers, however that is moved, and of another if somebody says so.
+#[test]
+fn data_elsewhere_say_whose_they_are() {
+    let place = Place::new();
+    let create = format!(
+        "create -lf 64 -lp 2 -ls 1 -md {} QM1",
+        place.path().join("md").display()
+    );
+    place.line(&create).good();
+    let home = place.path().join("md/QM1");
+    let copied = place.path().join("copied");
+    copy(&place.data(), &copied);
+    in_root(&place, &copied, "check QM1").good();
+    in_root(&place, &copied, "dltmqm QM1").failed_with(77, "AMQ2054E");
+    // It starts there, and is the original's all the same.
+    in_root(&place, &copied, "start -c QM1").good();
+    in_root(&place, &copied, "dltmqm QM1").failed_with(77, "AMQ2054E");
+    // Moved, or as another container has it mounted, it is the same folder of queue managers.
+    let moved = place.path().join("moved");
+    fs::rename(place.data(), &moved).unwrap();
+    let refused = in_root(&place, &copied, "dltmqm QM1").failed_with(77, "AMQ2054E");
+    let way = format!(
+        "addmqinf -s QueueManager -v Name=QM1 -v DataPath={}",
+        home.display()
+    );
+    assert!(
+        refused.err.contains("is not there") && refused.err.contains(&way),
+        "{refused:?}"
+    );
+    let log = place.data().join("log/QM1");
+    rewrite(
+        &home.join("qm.ini"),
+        &log,
+        &moved.join("log/QM1").display().to_string(),
+    );
+    in_root(&place, &moved, "start -c QM1").good();
+    in_root(&place, &copied, "dltmqm QM1").failed_with(77, "AMQ2054E");
+    // A copy of the root takes its place for good.
+    fs::rename(&moved, place.path().join("away")).unwrap();
+    fs::create_dir(place.data()).unwrap();
+    fs::rename(place.path().join("away/log"), place.data().join("log")).unwrap();
+    rewrite(
+        &home.join("qm.ini"),
+        &moved.join("log/QM1"),
+        &log.display().to_string(),
+    );
+    in_root(&place, &copied, "start -c QM1").good();
+    in_root(&place, &copied, "dltmqm QM1").failed_with(77, "AMQ2054E");
+    in_root(&place, &copied, "rmvmqinf QM1").good();
+    in_root(&place, &copied, &way).good();
+    in_root(&place, &copied, "dltmqm QM1").good();
+    assert!(!home.exists() && !log.exists());
+}
+
 /// A log that was never this one's, or is an old one, says so itself.
 #[test]
 fn a_log_that_a_start_refuses_is_not_deleted() {
@@ -376,4 +474,118 @@ fn a_log_that_a_start_refuses_is_not_deleted() {
     fs::remove_file(home.join("identity")).unwrap();
     place.line("dltmqm QM1").good();
     assert!(!home.exists() && !log.exists());
+}
+
+/// Neither started with defaults, which let in whom the file kept out, nor deleted without its log.
+#[test]
+fn a_qm_ini_that_has_lost_its_log_is_refused() {
+    let place = Place::new();
+    let logs = place.path().join("logs");
+    place
+        .line(&format!(
+            "create -lf 64 -lp 2 -ls 1 -ld {} QM1",
+            logs.display()
+        ))
+        .good();
+    let (home, log) = (place.home("QM1"), logs.join("QM1"));
+    let ini = home.join("qm.ini");
+    let right = fs::read_to_string(&ini).unwrap();
+    let (before_log, _) = right.split_once("Log:").unwrap();
+    let before = all(place.path());
+    for text in [
+        "",
+        "\n",
+        "# nothing\n",
+        before_log,
+        "Log:\n   LogFilePages=64\n",
+    ] {
+        fs::write(&ini, text).unwrap();
+        for line in [
+            "start -ns QM1",
+            "run QM1 --port 0",
+            "check QM1",
+            "dltmqm QM1",
+        ] {
+            let refused = place.line(line).failed_with(60, "AMQ2101E");
+            let shown = refused.err + &refused.out;
+            assert!(
+                shown.contains("LogPath=FOLDER") && shown.contains("InsecureListeners=NO"),
+                "{shown}"
+            );
+            assert_eq!(shown.contains("rmvmqinf QM1"), line == "dltmqm QM1");
+        }
+        assert!(log.join("LOG.CTL").exists() && home.join("checkpoint.reserve").exists());
+    }
+    assert!(all(place.path()).lines().count() >= before.lines().count());
+    let log_path = format!("Log:\n   LogPath={}\n", log.display());
+    fs::write(&ini, log_path).unwrap();
+    place.line("dltmqm QM1").good();
+    assert!(!home.exists() && !log.exists());
+}
+
+/// As of a deletion that was stopped, or whose disk does not answer.
+#[test]
+fn a_deletion_that_does_not_end_keeps_nobody_waiting_for_ever() {
+    let place = Place::new();
+    let (home, log) = made(&place);
+    let begun = format!(
+        "DeletedQueueManager:\n   Name=QM1\n   DataPath={}\n   LogPath={}\n",
+        home.display(),
+        log.display()
+    );
+    fs::write(place.data().join("mqs.ini"), begun).unwrap();
+    let shown = place.line("start -ns QM1").failed_with(16, "AMQ8118E");
+    assert!(shown.err.contains("broken off"), "{shown:?}");
+    let lock = fs::File::open(place.data().join("mqs.lock")).unwrap();
+    lock.lock().unwrap();
+    for (line, code) in [("start -ns QM1", 16), ("addmqinf -v Name=QM1", 76)] {
+        let shown = place.line(line);
+        assert!(
+            shown.code == code && shown.err.contains("It is being deleted: process "),
+            "{shown:?}"
+        );
+        assert!(!shown.err.contains("broken off."), "{shown:?}");
+    }
+    let me = format!("process {}", std::process::id());
+    std::thread::scope(|scope| {
+        for line in [
+            "create -lf 64 -lp 2 -ls 1 QM2",
+            "dltmqm QM1",
+            "rmvmqinf QM1",
+        ] {
+            let (place, me) = (&place, &me);
+            scope.spawn(move || {
+                let refused = place.line(line).failed_with(77, "AMQ2080E");
+                assert!(refused.err.contains(me), "{me}: {refused:?}");
+            });
+        }
+    });
+    drop(lock);
+    place.line("create -lf 64 -lp 2 -ls 1 QM2").good();
+}
+
+/// Of a full disk the deletion makes nothing free that has neither data nor log.
+#[test]
+fn where_the_disk_of_mqs_ini_is_full_and_the_files_are_elsewhere_nothing_is_deleted() {
+    let place = Place::new();
+    let script = r#"
+        mkdir "$D/x" && mount -t tmpfs -o size=12m,mode=700 none "$D/x" || exit 99
+        "$P" create -lf 64 -lp 2 -ls 1 -md "$D/x/m" -ld "$D/x/l" QM1 || exit 98
+        dd if=/dev/zero of="$D/full" bs=4k 2>/dev/null
+        "$P" dltmqm QM1
+        test $? = 63 || exit 97
+        test -e "$D/x/m/QM1/qm.ini" -a -e "$D/x/l/QM1/LOG.CTL" || exit 96
+        "$P" check QM1 || exit 95
+        rm "$D/full"
+        "$P" dltmqm QM1 || exit 94
+        find "$D/x" -type f
+        "$P" create -lf 64 -lp 2 -ls 1 QM1 || exit 93
+        dd if=/dev/zero of="$D/full" bs=4k 2>/dev/null
+        "$P" dltmqm QM1 || exit 92
+        exit 0"#;
+    let Some(deleted) = place.on_a_small_disk(script) else {
+        return skipped("this system does not let tests mount file systems");
+    };
+    let out = deleted.good().out;
+    assert!(!out.contains("/x/"), "{out}");
 }

@@ -9,7 +9,7 @@ use posthaste_env::Env;
 
 use crate::encryption::keys;
 use crate::failure::Failure;
-use crate::ini::stanza::Place;
+use crate::ini::stanza::{self, Place};
 use crate::ini::{ConfigError, RawConfig, Settings};
 use crate::layout::private;
 use crate::layout::{self, DataDir, Home};
@@ -33,18 +33,34 @@ pub fn read(home: &Home) -> Result<(Settings, Vec<ConfigError>), Failure> {
     let path = home.configuration();
     let bytes = fs::read(&path).map_err(|error| Failure::io(&path, &error))?;
     let file = path.display().to_string();
-    if bytes.is_empty() {
-        // It has never been so: what was configured is lost, and that of a new one may not fit.
-        return Err(Failure::configuration(&[ConfigError {
-            inserts: [&*file, "1", "1", "the file is empty"]
-                .map(str::to_owned)
-                .to_vec(),
-            file,
-            at: Place { line: 1, column: 1 },
-            id: "AMQ2101E",
-        }]));
+    let (settings, notes) = parse(&file, &bytes)?;
+    match settings.log_path {
+        Some(_) => Ok((settings, notes)),
+        None => Err(no_log(home, bytes.is_empty())),
     }
-    parse(&file, &bytes)
+}
+
+/// The file does not say where the log is. It has never been so: what was configured is lost, and defaults would let in whom
+/// it kept out.
+pub(crate) fn no_log(home: &Home, is_empty: bool) -> Failure {
+    let file = home.configuration().display().to_string();
+    let what = match is_empty {
+        true => "the file is empty",
+        false => "the file has no LogPath in a stanza Log, so it is not whole",
+    };
+    let fault = ConfigError {
+        inserts: [&*file, "1", "1", what].map(str::to_owned).to_vec(),
+        file,
+        at: Place { line: 1, column: 1 },
+        id: "AMQ2101E",
+    };
+    Failure::configuration(&[fault]).with_detail(format!(
+        "It was created with LogPath, LogFilePages, LogPrimaryFiles, LogSecondaryFiles and LogBufferPages in the stanza Log, and, unless access \
+         was left open, with InsecureListeners=NO in TCP and the stanzas Service and ServiceComponent of the authorization service. \
+         Put the file back from a backup, or write it anew; at least\n  Log:\n     LogPath=FOLDER\n\
+         where FOLDER is the one with LOG.CTL of {}. posthaste create of another name makes a file to copy from.",
+        home.name
+    ))
 }
 
 /// Checks the bytes of a configuration; `file` is what messages call it.
@@ -62,6 +78,15 @@ pub fn parse(file: &str, bytes: &[u8]) -> Result<(Settings, Vec<ConfigError>), F
 pub fn log_folder(data: &DataDir, home: &Home, settings: &Settings) -> PathBuf {
     let chosen = settings.log_path.clone();
     chosen.unwrap_or_else(|| data.new_log(&home.name, None))
+}
+
+/// The log's folder as `qm.ini` names it, also one with faults; nothing if it does not.
+pub(crate) fn named_log(home: &Home) -> Option<PathBuf> {
+    let (stanzas, _) = stanza::read(&fs::read(home.configuration()).ok()?);
+    let log = stanzas
+        .iter()
+        .find(|s| s.name.eq_ignore_ascii_case("Log"))?;
+    log.get("LogPath").map(PathBuf::from)
 }
 
 /// Checks the folder and reads its configuration, and gets the key of an encrypted queue manager.

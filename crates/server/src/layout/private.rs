@@ -89,6 +89,15 @@ fn check_owner(path: &Path, owner: u32) -> Result<(), Failure> {
     ))
 }
 
+/// Checks that something belongs to this user, whoever may use it besides.
+///
+/// # Errors
+/// It cannot be looked at, or it belongs to somebody else.
+pub(crate) fn check_own(path: &Path) -> Result<(), Failure> {
+    let metadata = fs::metadata(path).map_err(|error| Failure::io(path, &error))?;
+    check_owner(path, metadata.uid())
+}
+
 /// Whether something belongs to this user.
 pub(crate) fn is_own(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| check_owner(path, found.uid()).is_ok())

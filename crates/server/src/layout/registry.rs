@@ -4,10 +4,11 @@
 //! before the first of its files is removed; a stanza that says where these are is there in its stead until all are gone, by
 //! which a deletion that was broken off is done again. Every change happens under a lock and replaces the file as a whole.
 
-use std::fs;
+use std::fs::{self, TryLockError};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
@@ -15,9 +16,11 @@ use crate::failure::Failure;
 use crate::failure::exit::Exit;
 use crate::ini::ConfigError;
 use crate::ini::stanza::{self, Entry, Place, Stanza};
+use crate::layout::deletion::{Deletion, NOTED, Noted};
 use crate::layout::ours::{self, Data};
 use crate::layout::private;
 use crate::layout::{self, DataDir, Home};
+use crate::lifecycle::another_root;
 
 const QUEUE_MANAGER: &str = "QueueManager";
 const DEFAULT: &str = "DefaultQueueManager";
@@ -25,6 +28,11 @@ const DELETED: &str = "DeletedQueueManager";
 const NAME: &str = "Name";
 const DATA_PATH: &str = "DataPath";
 const LOG_PATH: &str = "LogPath";
+/// How long whoever changes the file waits for somebody else who does. A deletion has the lock until its last file is gone.
+const WAITS: Duration = Duration::from_secs(10);
+/// So long somebody has it who does something else.
+const MOMENT: Duration = Duration::from_millis(300);
+const PAUSE: Duration = Duration::from_millis(10);
 const NOWHERE: Place = Place { line: 1, column: 1 };
 
 /// What the file says.
@@ -36,15 +44,6 @@ pub struct Registered {
     pub default: Option<String>,
     /// Those whose files are being removed, or were to be.
     deletions: Vec<Deletion>,
-}
-
-/// A deletion that has begun: both folders were found to be the queue manager's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Deletion {
-    /// Its data.
-    pub home: Home,
-    /// Its recovery log.
-    pub log: PathBuf,
 }
 
 impl Registered {
@@ -63,12 +62,14 @@ impl Registered {
         self.deletions.iter().find(|it| it.home.name == name)
     }
 
-    /// From here on it is no queue manager any more.
-    pub(crate) fn begin_deletion(&mut self, home: &Home, log: &Path) {
-        self.forget(&home.name);
+    /// From here on it is no queue manager any more. It stays the default one until it is gone: somebody may want it back.
+    pub(crate) fn begin_deletion(&mut self, home: &Home, log: &Path, noted: Noted) {
+        self.queue_managers.retain(|it| it.name != home.name);
+        self.deletions.retain(|it| it.home.name != home.name);
         self.deletions.push(Deletion {
             home: home.clone(),
             log: log.to_owned(),
+            noted: Some(noted),
         });
     }
 
@@ -115,12 +116,16 @@ impl Registered {
             let entries = vec![entry(NAME, home.name.clone()), entry(DATA_PATH, path)];
             stanzas.push(stanza(QUEUE_MANAGER, entries));
         }
-        for Deletion { home, log } in &self.deletions {
-            let entries = vec![
+        for Deletion { home, log, noted } in &self.deletions {
+            let mut entries = vec![
                 entry(NAME, home.name.clone()),
                 entry(DATA_PATH, home.folder.display().to_string()),
                 entry(LOG_PATH, log.display().to_string()),
             ];
+            if let Some(Noted(noted)) = noted {
+                let noted = NOTED.into_iter().zip(noted);
+                entries.extend(noted.map(|(key, found)| entry(key, found.clone())));
+            }
             stanzas.push(stanza(DELETED, entries));
         }
         if let Some(default) = &self.default {
@@ -129,15 +134,6 @@ impl Registered {
         format!(
             "# Queue managers of this folder. Written by posthaste create and delete.\n{}",
             stanza::write(&stanzas)
-        )
-    }
-}
-
-impl Deletion {
-    fn advice(&self) -> String {
-        let name = &self.home.name;
-        format!(
-            "Its deletion was broken off. This brings it to its end:\n  posthaste delete {name}"
         )
     }
 }
@@ -191,7 +187,7 @@ pub fn find_to_delete(data: &DataDir, name: &str) -> Result<Home, Failure> {
 fn unknown(data: &DataDir, registered: &Registered, name: &str) -> Failure {
     let not_found = Failure::not_found(name);
     if let Some(begun) = registered.deletion(name) {
-        return not_found.with_detail(begun.advice());
+        return not_found.with_detail(advice(data, begun));
     }
     let folder = data.new_data(name, None);
     let home = Home {
@@ -237,15 +233,18 @@ pub fn add_existing(data: &DataDir, home: &Home) -> Result<(), Failure> {
     if home.unfinished().exists() && !home.has_been_started() {
         return Err(wrong("its creation was not finished"));
     }
-    if read(data)?.deletion(&home.name).is_some() {
-        return Err(wrong(
-            "its deletion was broken off, and is to be done again",
-        ));
+    if let Some(begun) = read(data)?.deletion(&home.name) {
+        return Err(wrong("its deletion has begun").with_detail(advice(data, begun)));
     }
     add(data, home, false).map_err(|failure| match failure.exit {
         Exit::Exists => Failure::new(Exit::StanzaExists, "AMQ2047E", &[&home.name]),
         _ => failure,
-    })
+    })?;
+    match another_root::take_over(data, home) {
+        // It is known, and the next start notes it: from a full disk messages are to be got.
+        Err(failure) if failure.exit == Exit::NoSpace => Ok(()),
+        noted => noted,
+    }
 }
 
 /// Adds a queue manager, and makes it the default one if asked.
@@ -272,8 +271,14 @@ pub(crate) fn add(data: &DataDir, home: &Home, default: bool) -> Result<(), Fail
 /// There is none of that name; the file cannot be read or written.
 pub fn remove(data: &DataDir, name: &str) -> Result<(), Failure> {
     change(data, |registered| {
+        let was_default = registered.default.clone();
+        let was_deleted = registered.deletion(name).is_some();
         if !registered.forget(name) {
             return Err(Failure::not_found(name));
+        }
+        if was_deleted {
+            // It is made known again next, if it was put back.
+            registered.default = was_default;
         }
         Ok(())
     })
@@ -282,26 +287,74 @@ pub fn remove(data: &DataDir, name: &str) -> Result<(), Failure> {
 /// Does something that must not happen twice at the same time to one folder of queue managers.
 ///
 /// # Errors
-/// Those of what is done, and those of reading the file.
+/// Those of what is done, and those of reading the file; AMQ2080E: somebody else does that, and does not come to an end.
 pub(crate) fn exclusively<T>(
     data: &DataDir,
     what: impl FnOnce(Registered) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     data.make()?;
     private::check_holder(data.root())?;
-    let path = data.root().join("mqs.lock");
     // Closing the file, here or by the end of the process, releases the lock.
-    let lock = fs::OpenOptions::new()
+    let lock = lock(&data.root().join("mqs.lock"), WAITS)?;
+    let done = read(data).and_then(what);
+    drop(lock);
+    done
+}
+
+fn lock(path: &Path, waits: Duration) -> Result<fs::File, Failure> {
+    let failed = |error: io::Error| Failure::io(path, &error);
+    let file = fs::OpenOptions::new()
         .create(true)
         .truncate(false)
         .write(true)
         .custom_flags(OFlags::NOFOLLOW.bits() as i32)
-        .open(&path)
-        .and_then(|file| file.lock().map(|()| file))
-        .map_err(|error| Failure::io(&path, &error))?;
-    let done = read(data).and_then(what);
-    drop(lock);
-    done
+        .open(path)
+        .map_err(failed)?;
+    let until = Instant::now() + waits;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => {
+                let inserts = [&*path.display().to_string(), &holder(path)];
+                return Err(Failure::new(Exit::InUse, "AMQ2080E", &inserts));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+    }
+}
+
+/// Who has the lock of a file, as the system says it: nothing of processes of another container.
+fn holder(path: &Path) -> String {
+    let number = fs::metadata(path).map(|found| found.ino().to_string());
+    let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
+    // `1: FLOCK  ADVISORY  WRITE 4711 fe:00:6635612 0 EOF`; one that waits has `->` in the second place.
+    let process = number.ok().and_then(|number| {
+        locks.lines().find_map(|line| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let is_it = |file: &&str| file.rsplit(':').next() == Some(&*number);
+            let found = fields.get(1) == Some(&"FLOCK") && fields.get(5).is_some_and(is_it);
+            let process = fields.get(4).filter(|_| found)?;
+            process.parse::<u32>().ok().filter(|process| *process > 0)
+        })
+    });
+    match process {
+        Some(process) => format!("process {process}"),
+        None => "another process".to_owned(),
+    }
+}
+
+/// What to do about a deletion that has begun, for whoever has not the lock: it may go on.
+fn advice(data: &DataDir, begun: &Deletion) -> String {
+    let path = data.root().join("mqs.lock");
+    match lock(&path, MOMENT) {
+        Err(locked) if locked.exit == Exit::InUse => format!(
+            "It is being deleted: {} has {}.",
+            holder(&path),
+            path.display()
+        ),
+        _ => begun.advice(),
+    }
 }
 
 fn change(
@@ -369,6 +422,7 @@ fn take(file: &str, stanza: &Stanza, registered: &mut Registered) -> Result<(), 
             true => registered.deletions.push(Deletion {
                 log: path(LOG_PATH)?,
                 home,
+                noted: noted(stanza),
             }),
             false => registered.queue_managers.push(home),
         }
@@ -379,6 +433,12 @@ fn take(file: &str, stanza: &Stanza, registered: &mut Registered) -> Result<(), 
         return Err(fault_in(file, stanza.at, &what));
     }
     Ok(())
+}
+
+/// What a deletion has found; all of it, or what is there is looked at as if nothing had been noted.
+fn noted(stanza: &Stanza) -> Option<Noted> {
+    let [data, configuration, log, control] = NOTED.map(|key| stanza.get(key).map(str::to_owned));
+    Some(Noted([data?, configuration?, log?, control?]))
 }
 
 fn fault_in(file: &str, at: Place, what: &str) -> ConfigError {

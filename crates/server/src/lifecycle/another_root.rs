@@ -2,37 +2,69 @@
 //! whole folder names the data of the original, which whoever starts or deletes the copy does not mean.
 //!
 //! Invariants:
-//! * A data folder of the layout, `<root>/qmgrs/<name>`, is that root's, as long as the mqs.ini there names it. One that is elsewhere, or
-//!   that nobody else names, is whose mqs.ini names it.
+//! * A data folder of the layout, `<root>/qmgrs/<name>`, is that root's, as long as the mqs.ini there names it; by whatever name it was
+//!   reached. One that is elsewhere, or that nobody else names, is whose mqs.ini names it.
+//! * Where links or `-md` hide the layout, the data folder says itself whose it is (`owner_note`): that counts as long as mqs.ini of
+//!   that root names it. A start and `addmqinf` note this root; the latter also where the noted one is not there, which may be a disk
+//!   that is not mounted, so that a start leaves such a note, and a deletion is refused until somebody says so. A root that was moved
+//!   within its file system, or is reached by another path, as in a container, is the one that was noted.
 //! * No other root's is deleted. It is started unless this root has data of that name of its own: where it has none, somebody
-//!   may have named those of a shared disk on purpose, and the locks keep two from them.
+//!   may have named those of a shared disk on purpose, and the locks keep two from them. Of a root that is not there none is refused.
 //! * Two names of one root (links, mounts) are one root.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
 use crate::layout::{DataDir, Home, is_same, registry};
+use crate::lifecycle::owner_note::{self, Note};
 
-/// Refuses to delete the queue manager of another root.
-///
-/// # Errors
-/// AMQ2054E.
-pub(super) fn check(data: &DataDir, home: &Home) -> Result<(), Failure> {
-    let (Some(folders), Some(root)) = (home.folder.parent(), home.folder.ancestors().nth(2)) else {
-        return Ok(());
-    };
-    if !folders.ends_with("qmgrs") || is_same(root, data.root()) {
-        return Ok(());
-    }
+/// Whose a data folder is.
+#[derive(Debug, PartialEq, Eq)]
+enum Whose {
+    /// This root's, or nobody else's.
+    Own,
+    /// That of a root which is there, and whose mqs.ini names it.
+    Anothers(PathBuf),
+    /// Noted for one that is not there.
+    Missing(PathBuf),
+}
+
+/// Whether mqs.ini of a root names a data folder.
+fn names(root: &Path, home: &Home) -> bool {
     // Where it cannot be read, nobody knows that it is not so.
-    let named = registry::read(&DataDir::at(root)).map_or(true, |there| {
+    registry::read(&DataDir::at(root)).map_or(true, |there| {
         let found = there.find_even_deleted(&home.name);
         found.is_some_and(|it| it.folder == home.folder || is_same(&it.folder, &home.folder))
-    });
-    if !named {
-        return Ok(());
+    })
+}
+
+fn whose(data: &DataDir, home: &Home) -> Whose {
+    let mut spelled = vec![home.folder.clone()];
+    spelled.extend(fs::canonicalize(&home.folder));
+    for folder in &spelled {
+        if let (Some(folders), Some(root)) = (folder.parent(), folder.ancestors().nth(2))
+            && folders.ends_with("qmgrs")
+            && !is_same(root, data.root())
+            && names(root, home)
+        {
+            return Whose::Anothers(root.to_owned());
+        }
     }
+    let Some(note) = Note::of(&home.folder) else {
+        return Whose::Own;
+    };
+    let owner = note.owner.clone();
+    match owner.exists() {
+        _ if is_same(&owner, data.root()) => Whose::Own,
+        true if names(&owner, home) => Whose::Anothers(owner),
+        false if !note.is_moved(data.root()) => Whose::Missing(owner),
+        _ => Whose::Own,
+    }
+}
+
+fn refused(data: &DataDir, home: &Home, root: &Path) -> Failure {
     let shown = |path: &Path| path.display().to_string();
     let inserts = [
         &*home.name,
@@ -40,7 +72,26 @@ pub(super) fn check(data: &DataDir, home: &Home) -> Result<(), Failure> {
         &shown(root),
         &shown(data.root()),
     ];
-    Err(Failure::new(Exit::InUse, "AMQ2054E", &inserts))
+    Failure::new(Exit::InUse, "AMQ2054E", &inserts)
+}
+
+/// Refuses to delete the queue manager of another root.
+///
+/// # Errors
+/// AMQ2054E.
+pub(super) fn check(data: &DataDir, home: &Home) -> Result<(), Failure> {
+    match whose(data, home) {
+        Whose::Own => Ok(()),
+        Whose::Anothers(root) => Err(refused(data, home, &root)),
+        Whose::Missing(root) => Err(refused(data, home, &root).with_detail(format!(
+            "{} is not there. If {} has taken its place for good, these say so, and it can be deleted:\n  \
+             posthaste rmvmqinf {name}\n  posthaste addmqinf -s QueueManager -v Name={name} -v DataPath={}",
+            root.display(),
+            data.root().display(),
+            home.folder.display(),
+            name = home.name,
+        ))),
+    }
 }
 
 /// Refuses to start the queue manager of another root, in the stead of this one's.
@@ -48,8 +99,32 @@ pub(super) fn check(data: &DataDir, home: &Home) -> Result<(), Failure> {
 /// # Errors
 /// AMQ2054E.
 pub fn check_copied(data: &DataDir, home: &Home) -> Result<(), Failure> {
-    match data.new_data(&home.name, None).exists() {
-        true => check(data, home),
-        false => Ok(()),
+    match whose(data, home) {
+        Whose::Anothers(root) if data.new_data(&home.name, None).exists() => {
+            Err(refused(data, home, &root))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Notes this root in a data folder that is not another's; whoever has the lock of the data folder does that.
+///
+/// # Errors
+/// The file cannot be written.
+pub(crate) fn claim(data: &DataDir, home: &Home) -> Result<(), Failure> {
+    match whose(data, home) {
+        Whose::Own => owner_note::write(&home.folder, data.root()),
+        _ => Ok(()),
+    }
+}
+
+/// The same when somebody makes it known here: of a root that is not there, it is not any more.
+///
+/// # Errors
+/// The file cannot be written.
+pub(crate) fn take_over(data: &DataDir, home: &Home) -> Result<(), Failure> {
+    match whose(data, home) {
+        Whose::Anothers(_) => Ok(()),
+        Whose::Own | Whose::Missing(_) => owner_note::write(&home.folder, data.root()),
     }
 }

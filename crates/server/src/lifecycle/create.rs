@@ -217,6 +217,7 @@ fn build(
     commands.extend_from_slice(&creation.commands);
     let defined = define(env, home, &config, &commands)?;
     LastEnd::Normally.record(home)?;
+    another_root::claim(data, home)?;
     registry::add(data, home, creation.default)?;
     // From here on it is there: a marker that stays is taken away by a start.
     let _ = broken_off::forget_creation(home, log);
@@ -277,6 +278,9 @@ pub fn restore_objects(env: &Env, data: &DataDir, home: &Home) -> Result<Restore
     );
     let operator: Arc<dyn Operator> = Arc::new(log);
     let run = EngineRun::start(env, home, &configured.engine, &operator)?;
+    if let Err(failure) = another_root::claim(data, home) {
+        operator.message(failure.id, &failure.inserts);
+    }
     let restored = block_on(run.qm.restore_system_objects());
     let ended = block_on(run.qm.end(EndMode::Immediate));
     run.join()?;

@@ -7,8 +7,8 @@
 //! * Removed are files that have names this program gives, each by itself. What else is there stays, and is said.
 //! * A deletion has mqs.ini for itself from its first look to its end, and mqs.ini says that it has begun, and where both folders are,
 //!   before anything is removed: so whatever would refuse it at its end has refused it then, and one that was broken off
-//!   is done again from anywhere. Only where the disk is too full for that line, what shows whose a folder is, which goes
-//!   last, has to do.
+//!   is done again from anywhere. It removes what it has found then, and nothing that has taken its place (`layout/deletion.rs`).
+//!   Only where the disk is too full for that line, what shows whose a folder is, which goes last, has to do.
 
 use std::fs;
 use std::io;
@@ -20,23 +20,33 @@ use posthaste_env::{Env, Lock};
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
 use crate::ini::configure;
-use crate::ini::stanza;
+use crate::layout::deletion::{Deletion, Noted, Remains};
 use crate::layout::ours::{self, Data};
+use crate::layout::private;
 use crate::layout::registry::{self, Registered};
 use crate::layout::{self, DataDir, Home};
 use crate::lifecycle::{another_root, log_owner};
 
-/// Deletes a queue manager that is not running, with all its messages. Gives the mount points that were emptied and are
-/// still there.
+/// What a deletion has done.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Deleted {
+    /// Mount points that were emptied and are still there.
+    pub mounted: Vec<PathBuf>,
+    /// Whether nothing of it was there any more, so that only mqs.ini was changed.
+    pub was_gone: bool,
+}
+
+/// Deletes a queue manager that is not running, with all its messages.
 ///
 /// # Errors
 /// It is running; a folder is not certainly its own, or mqs.ini cannot be changed (nothing was removed then); its files
 /// cannot be removed (what is still there can be deleted again); or AMQ2058W: it is deleted, and what is not its own was left.
-pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<Vec<PathBuf>, Failure> {
+pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<Deleted, Failure> {
     registry::exclusively(data, |registered| {
-        another_root::check(data, home)?;
         let begun = registered.deletion(&home.name);
         let begun = begun.filter(|begun| begun.home == *home);
+        let remains = begun.map(remains).transpose()?;
+        another_root::check(data, home)?;
         if begun.is_none() && registered.find(&home.name) != Some(home) {
             return Err(Failure::not_found(&home.name));
         }
@@ -47,6 +57,8 @@ pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<Vec<PathBuf>, Fa
         for folder in [&log, &home.folder] {
             if folder.exists() {
                 check_folder(folder, &home.name)?;
+                // As a start refuses it: the superuser would not be kept from another user's messages.
+                private::check_own(folder)?;
             }
             check_apart(data, &registered, home, folder)?;
         }
@@ -62,8 +74,24 @@ pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<Vec<PathBuf>, Fa
         if let Some(what) = posthaste_engine::misfit_of_log(env, &home.folder, &log) {
             return refused(home, &log, &format!("is not its log: {what}"));
         }
-        remove(data, registered.clone(), home, &log, locks)
+        let deleted = remove(data, registered.clone(), home, &log, locks)?;
+        Ok(Deleted {
+            was_gone: remains == Some(Remains::Nothing),
+            ..deleted
+        })
     })
+}
+
+/// What is there of a deletion that is done again, if it is not something else.
+fn remains(begun: &Deletion) -> Result<Remains, Failure> {
+    match begun.remains()? {
+        Remains::Another(folder) => {
+            let what = "is not what its deletion, which was broken off, has left";
+            refused(&begun.home, &folder, what)
+                .map_err(|failure: Failure| failure.with_detail(begun.way_back()))
+        }
+        remains => Ok(remains),
+    }
 }
 
 fn refused<T>(home: &Home, folder: &Path, what: &str) -> Result<T, Failure> {
@@ -112,18 +140,40 @@ fn remove(
     home: &Home,
     log: &Path,
     locks: [Held; 2],
-) -> Result<Vec<PathBuf>, Failure> {
+) -> Result<Deleted, Failure> {
     let before = registered.clone();
-    registered.begin_deletion(home, log);
-    step();
-    match registry::write(data, &registered) {
-        // It may be for room that it is deleted.
-        Err(failure) if failure.exit == Exit::NoSpace => {}
-        written => written?,
-    }
-    let mut removal = Removal::default();
-    let removed = removal
-        .folder(log, &LOG)
+    let begun = registered.deletion(&home.name);
+    let is_again = begun.is_some();
+    let is_noted = match begun.is_some_and(|begun| begun.noted.is_some()) {
+        true => true,
+        false => {
+            registered.begin_deletion(home, log, Noted::now(home, log)?);
+            step();
+            match registry::write(data, &registered) {
+                // It may be for room that it is deleted; which makes some there only if something of it is on that disk.
+                Err(failure)
+                    if failure.exit == Exit::NoSpace
+                        && [log, &home.folder]
+                            .map(device)
+                            .contains(&device(data.root())) =>
+                {
+                    false
+                }
+                written => written.map(|()| true)?,
+            }
+        }
+    };
+    let mut removal = Removal {
+        is_again,
+        ..Removal::default()
+    };
+    // A log that has it is not what a deletion has left.
+    let first = match is_noted {
+        true => removal.file(&log.join("LOG.CTL")),
+        false => Ok(()),
+    };
+    let removed = first
+        .and_then(|()| removal.folder(log, &LOG))
         .and_then(|()| removal.folder(&home.folder, &DATA));
     drop(locks);
     if let Err(failure) = removed {
@@ -138,7 +188,10 @@ fn remove(
     registry::write(data, &registered)?;
     let left = removal.left.len();
     match left {
-        0 => Ok(removal.mounted),
+        0 => Ok(Deleted {
+            mounted: removal.mounted,
+            was_gone: false,
+        }),
         _ => Err(Failure {
             details: removal.left,
             ..Failure::new(
@@ -188,7 +241,18 @@ fn lock_of_log(env: &Env, log: &Path) -> Result<Held, Failure> {
 
 /// The log's folder, also from a configuration with other faults: a queue manager that does not start can still be deleted.
 fn configured_log(data: &DataDir, home: &Home) -> Result<PathBuf, Failure> {
-    let named = named_log(home).unwrap_or_else(|| data.new_log(&home.name, None));
+    let named = configure::named_log(home);
+    if named.is_none() && ours::data(home) == Data::Ours {
+        // It was not created so. Wherever it has its log, the messages in there would stay, and nobody would hear of it.
+        let is_empty = fs::metadata(home.configuration()).is_ok_and(|found| found.len() == 0);
+        return Err(configure::no_log(home, is_empty).with_detail(format!(
+            "Nothing was removed: delete the queue manager again when the file names its log. If the log is lost, remove {} by hand, \
+             and take the entry out with\n  posthaste rmvmqinf {}",
+            shown(&home.folder),
+            home.name
+        )));
+    }
+    let named = named.unwrap_or_else(|| data.new_log(&home.name, None));
     match named.is_absolute() {
         true => Ok(named),
         // As a start refuses it: it would be another folder for each who deletes.
@@ -196,14 +260,6 @@ fn configured_log(data: &DataDir, home: &Home) -> Result<PathBuf, Failure> {
             Failure::bad_parameter(format!("LogPath {} is not absolute", named.display()))
         })),
     }
-}
-
-fn named_log(home: &Home) -> Option<PathBuf> {
-    let (stanzas, _) = stanza::read(&fs::read(home.configuration()).ok()?);
-    let log = stanzas
-        .iter()
-        .find(|s| s.name.eq_ignore_ascii_case("Log"))?;
-    log.get("LogPath").map(PathBuf::from)
 }
 
 /// Refuses a folder that is one of another queue manager, or in or above one.
@@ -221,7 +277,7 @@ fn check_apart(
         .iter()
         .filter(|other| other.name != home.name);
     for other in others {
-        let log = named_log(other).unwrap_or_else(|| data.new_log(&other.name, None));
+        let log = configure::named_log(other).unwrap_or_else(|| data.new_log(&other.name, None));
         for theirs in [&other.folder, &log] {
             let Ok(theirs) = fs::canonicalize(theirs) else {
                 continue;
@@ -269,7 +325,7 @@ const DATA: Contents = Contents {
     turn: |name| match name {
         "users" | "users.lock" | "users.new" | "first-passwords" | "ldap.sth"
         | "encryption.keys" | "creating" | "ended" => Some(0),
-        "identity" => Some(1),
+        "identity" | "owner" => Some(1),
         name if ours::is_image(name) => Some(1),
         "lock" => Some(2),
         "checkpoint.reserve" => Some(3),
@@ -327,6 +383,8 @@ fn turn(contents: &Contents, name: &str) -> Option<u8> {
 /// What has come of removing.
 #[derive(Debug, Default)]
 struct Removal {
+    /// Whether the deletion was broken off before.
+    is_again: bool,
     /// What is left, and why.
     left: Vec<String>,
     left_at: Vec<PathBuf>,
@@ -356,7 +414,13 @@ impl Removal {
     fn folder(&mut self, named: &Path, contents: &Contents) -> Result<(), Failure> {
         let whole = match fs::canonicalize(named) {
             Ok(whole) => whole,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            // What it led to has gone before.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return match self.is_again && named.is_symlink() {
+                    true => self.file(named),
+                    false => Ok(()),
+                };
+            }
             Err(error) => return Err(Failure::io(named, &error)),
         };
         self.contents(&whole, contents)?;
@@ -408,14 +472,16 @@ impl Removal {
         }
         files.sort();
         for (_, path) in files {
-            match self.take(&path, |path| fs::remove_file(path)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(Failure::io(&path, &error));
-                }
-                _ => {}
-            }
+            self.file(&path)?;
         }
         Ok(())
+    }
+
+    fn file(&mut self, path: &Path) -> Result<(), Failure> {
+        match self.take(path, |path| fs::remove_file(path)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::io(path, &error)),
+            _ => Ok(()),
+        }
     }
 
     /// Removes a folder of which the contents have gone.
@@ -438,8 +504,11 @@ impl Removal {
     }
 }
 
+fn device(path: &Path) -> Option<u64> {
+    fs::metadata(path).map(|found| found.dev()).ok()
+}
+
 fn is_root_of_disk(folder: &Path) -> bool {
-    let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
     folder
         .parent()
         .is_some_and(|above| device(above) != device(folder))

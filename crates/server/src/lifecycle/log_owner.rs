@@ -14,38 +14,27 @@
 //! * Two names of one folder (links, mounts) are one folder.
 //! * That two processes do not have one log at a time is what the engine's lock in that folder is for, and not this.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::path::Path;
 
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
-use crate::layout::{self, Home, is_same};
-
-fn note(log: &Path) -> PathBuf {
-    log.join("owner")
-}
+use crate::layout::{Home, is_same};
+use crate::lifecycle::owner_note::{self, Note};
 
 /// Refuses the log of another data folder than a queue manager's own.
 ///
 /// # Errors
 /// AMQ2051E: it is noted for another, whether that is there or not.
 pub(crate) fn check(home: &Home, log: &Path) -> Result<(), Failure> {
-    let Ok(text) = fs::read_to_string(note(log)) else {
+    let Some(note) = Note::of(log) else {
         return Ok(());
     };
-    let mut lines = text.lines();
-    let (Some(owner), Some(noted)) = (lines.next(), lines.next()) else {
-        return Ok(());
-    };
-    let (owner, noted) = (Path::new(owner), Path::new(noted));
-    if !is_same(noted, log) || is_same(owner, &home.folder) {
+    let owner = &note.owner;
+    if is_same(owner, &home.folder) {
         return Ok(());
     }
     let is_there = owner.exists();
-    let (number, birth) = (lines.next(), lines.next());
-    if !is_there && is_moved(&home.folder, number, birth) {
+    if !is_there && note.is_moved(&home.folder) {
         return Ok(());
     }
     let shown = |path: &Path| path.display().to_string();
@@ -57,31 +46,9 @@ pub(crate) fn check(home: &Home, log: &Path) -> Result<(), Failure> {
             "{} is not there. If {} has taken its place for good, remove the file {}, and start again.",
             owner.display(),
             home.folder.display(),
-            note(log).display()
+            owner_note::file(log).display()
         )),
     })
-}
-
-/// Stands for a time that the file system does not keep.
-const UNKNOWN: &str = "-";
-
-/// The number of a folder in its file system, and when it was made there: no copy has both.
-fn number_and_birth(folder: &Path) -> Option<(String, String)> {
-    let found = fs::metadata(folder).ok()?;
-    let made = found.created().ok();
-    let since = made.and_then(|made| made.duration_since(UNIX_EPOCH).ok());
-    let birth = since.map(|since| format!("{}.{:09}", since.as_secs(), since.subsec_nanos()));
-    let birth = birth.unwrap_or_else(|| UNKNOWN.to_owned());
-    Some((found.ino().to_string(), birth))
-}
-
-/// Whether a folder is the one that was noted with these.
-fn is_moved(folder: &Path, number: Option<&str>, birth: Option<&str>) -> bool {
-    let Some(found) = number_and_birth(folder) else {
-        return false;
-    };
-    let same_birth = birth.is_none_or(|birth| birth != UNKNOWN && birth == found.1);
-    number == Some(&*found.0) && same_birth
 }
 
 /// Notes that the log is a queue manager's, which has the locks of both folders.
@@ -89,24 +56,16 @@ fn is_moved(folder: &Path, number: Option<&str>, birth: Option<&str>) -> bool {
 /// # Errors
 /// The file cannot be written.
 pub(crate) fn claim(home: &Home, log: &Path) -> Result<(), Failure> {
-    let whole = |path: &Path| {
-        let path = fs::canonicalize(path).map_err(|error| Failure::io(path, &error))?;
-        // A name that is no text, or has two lines, is noted as one that is not there: it belongs to nobody.
-        Ok(path.display().to_string())
-    };
-    let (number, birth) = number_and_birth(&home.folder).unwrap_or_default();
-    let (folder, log_folder) = (whole(&home.folder)?, whole(log)?);
-    let text = format!("{folder}\n{log_folder}\n{number}\n{birth}\n");
-    let path = note(log);
-    if fs::read_to_string(&path).is_ok_and(|noted| noted == text) {
-        return Ok(());
-    }
-    layout::write_atomically(&path, &text).map_err(|error| Failure::io(&path, &error))
+    owner_note::write(log, &home.folder)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+    use crate::layout::deletion::UNKNOWN;
+    use crate::lifecycle::owner_note::{file as note, number_and_birth};
 
     fn home(above: &Path, name: &str) -> Home {
         let folder = above.join(name);

@@ -153,6 +153,10 @@ impl Disk for Overlay {
     fn free_bytes(&self, dir: &Path) -> io::Result<u64> {
         self.below.free_bytes(dir)
     }
+
+    fn free_inodes(&self, dir: &Path) -> io::Result<Option<u64>> {
+        self.below.free_inodes(dir)
+    }
 }
 
 #[derive(Default)]
