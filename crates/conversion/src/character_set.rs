@@ -15,7 +15,7 @@
 //! a line feed, which is what MQ does by default (ConvEBCDICNewline=NL_TO_LF).
 
 use encoding_rs::{EncoderResult, Encoding};
-use posthaste_mqi::{ByteOrder, Reason};
+use posthaste_mqi::{ByteOrder, Reason, decode_utf_16};
 use std::borrow::Cow;
 
 use crate::code_pages as pages;
@@ -238,18 +238,6 @@ fn has_four_bytes(bytes: &[u8]) -> bool {
         };
     }
     false
-}
-
-fn decode_utf_16(bytes: &[u8], order: ByteOrder) -> Option<String> {
-    let (pairs, rest) = bytes.as_chunks::<2>();
-    if !rest.is_empty() {
-        return None;
-    }
-    let units = pairs.iter().map(|pair| match order {
-        ByteOrder::Big => u16::from_be_bytes(*pair),
-        ByteOrder::Little => u16::from_le_bytes(*pair),
-    });
-    char::decode_utf16(units).collect::<Result<_, _>>().ok()
 }
 
 fn read<'a>(library: &'static Encoding, bytes: &'a [u8]) -> Option<Cow<'a, str>> {

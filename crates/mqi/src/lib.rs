@@ -45,7 +45,7 @@ pub use structures::{
     ResponseRecord, Rfh2, Sd, Sro, Sts, Tm, Tmc2, Xqh,
 };
 
-pub use text::hex;
+pub use text::{decode_utf_16, hex};
 pub use verbs::{Done, Got, Inquired, Mqi, Subscribed, Verb};
 pub use xa::Xid;
 

@@ -103,7 +103,8 @@ fn of_surrogates(bytes: [u8; 6]) -> Option<char> {
     characters.next().is_none().then_some(character)
 }
 
-fn decode_utf_16(bytes: &[u8], order: ByteOrder) -> Option<String> {
+/// The text of bytes in UTF-16, if that is what they are.
+pub fn decode_utf_16(bytes: &[u8], order: ByteOrder) -> Option<String> {
     let (pairs, rest) = bytes.as_chunks::<2>();
     if !rest.is_empty() {
         return None;

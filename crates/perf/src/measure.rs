@@ -9,14 +9,12 @@
 //! | `child` | a process that ends when its owner goes |
 //! | `fault` | why a measurement was not made, and the exit code of it |
 //! | `histogram` | what latencies are recorded in |
-//! | `interrupt` | Ctrl-C ends a run in order |
 //! | `limits` | limits of the process that are to be told of |
 
 mod child;
 mod cpu;
 mod fault;
 mod histogram;
-mod interrupt;
 mod limits;
 mod machine;
 mod shape;
@@ -26,9 +24,9 @@ pub(crate) use child::{Child, Timeout, kill_all};
 pub(crate) use cpu::{CpuClock, CpuReading, OwnCpu, resident_bytes};
 pub use fault::LabError;
 pub(crate) use histogram::{histogram, recorded};
-pub use interrupt::Interrupt;
 pub(crate) use limits::refuse_long_files;
 pub(crate) use machine::{Machine, built_from, now_text};
+pub use posthaste_server::Interrupt;
 pub(crate) use shape::CHANNEL;
 pub use shape::{QUEUE_MANAGER, Shape};
 pub(crate) use under_test::UnderTest;

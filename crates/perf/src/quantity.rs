@@ -50,22 +50,6 @@ pub fn bits_per_second(text: &str) -> Result<NonZeroU64, String> {
         })
 }
 
-/// Reads bytes: digits, perhaps followed by K, M or G (powers of 1024).
-///
-/// # Errors
-/// What may be written.
-pub fn bytes(text: &str) -> Result<u64, String> {
-    let upper = text.to_ascii_uppercase();
-    let units = [("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30), ("", 1_u64)];
-    let found = units
-        .iter()
-        .find_map(|(unit, size)| Some((upper.strip_suffix(unit)?, size)));
-    found
-        .filter(|(digits, _)| digits.bytes().all(|b| b.is_ascii_digit()))
-        .and_then(|(digits, size)| digits.parse::<u64>().ok()?.checked_mul(*size))
-        .ok_or_else(|| "write a number of bytes, perhaps with K, M or G".to_owned())
-}
-
 /// Digits with a comma between groups of three.
 fn grouped_digits(digits: &str) -> String {
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -161,12 +145,6 @@ mod tests {
         }
         for text in words("0 10 0Mbit -1Mbit 10M 0.1bit 99999999Gbit").chain([""]) {
             assert!(bits_per_second(text).is_err(), "{text}");
-        }
-        for (text, size) in words("4096 4k 2G").zip([4096, 4096, 2 << 30]) {
-            assert_eq!(bytes(text), Ok(size));
-        }
-        for text in words("K -1 +1 1.5M 1T 99999999999999999999 1é").chain([""]) {
-            assert!(bytes(text).is_err(), "{text}");
         }
     }
 

@@ -319,7 +319,7 @@ impl Workload {
         match self.module {
             Module::Publisher | Module::Subscriber => {
                 return Err(PerfError::Usage(format!(
-                    "{} needs publish/subscribe, which is not in this release",
+                    "-tc {}: the driver does not publish or subscribe",
                     self.module.name()
                 )));
             }
@@ -409,8 +409,8 @@ mod tests {
             ("-rt", |w| w.rate = f64::NAN),
             ("-rp", |w| w.ramp = Duration::from_secs(1)),
             ("-ms", |w| w.message_bytes = LONGEST + 1),
-            ("publish/subscribe", |w| w.module = Module::Publisher),
-            ("publish/subscribe", |w| w.module = Module::Subscriber),
+            ("does not publish", |w| w.module = Module::Publisher),
+            ("does not publish", |w| w.module = Module::Subscriber),
             ("asynchronous", |w| w.asynchronous = true),
             ("-mfm", |w| w.format = "TOOLONG.X".to_owned()),
             ("-an", |w| w.application_name = "X".repeat(29)),

@@ -837,7 +837,7 @@ fn size(text: &str) -> Result<usize, String> {
 
 /// Reads bytes a second: digits, perhaps followed by K, M or G (powers of 1024).
 fn bandwidth(text: &str) -> Result<NonZeroU64, String> {
-    let bytes = posthaste_perf::quantity::bytes(text).ok();
+    let bytes = posthaste_server::parse_bytes(text).ok();
     bytes
         .and_then(NonZeroU64::new)
         .ok_or_else(|| "write bytes a second, more than 0, perhaps with K, M or G".to_owned())

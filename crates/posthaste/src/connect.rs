@@ -98,6 +98,8 @@ fn silent(name: &str, within: Duration) -> NoConnection {
 pub(crate) enum NoConnection {
     /// Nobody could be asked.
     Nobody(Failure),
+    /// Nobody was asked, because the user who was named gave no password.
+    NoPassword(Failure),
     /// The queue manager said no, or broke off.
     Refused(String, ClientError),
 }
@@ -106,7 +108,7 @@ impl NoConnection {
     /// As a failure of the command.
     pub(crate) fn failure(self) -> Failure {
         match self {
-            NoConnection::Nobody(failure) => failure,
+            NoConnection::Nobody(failure) | NoConnection::NoPassword(failure) => failure,
             NoConnection::Refused(name, error) => call_failed("MQCONN", &name, &error),
         }
     }
@@ -118,6 +120,7 @@ impl NoConnection {
                 Exit::NotFound => posthaste_mqi::Reason::Q_MGR_NAME_ERROR.0,
                 _ => posthaste_mqi::Reason::Q_MGR_NOT_AVAILABLE.0,
             },
+            NoConnection::NoPassword(_) => posthaste_mqi::Reason::NOT_AUTHORIZED.0,
             NoConnection::Refused(_, error) => error.reason().0,
         }
     }
@@ -138,18 +141,24 @@ impl Target<'_> {
         Ok(Attached(connection))
     }
 
-    /// The password of the user that was named.
-    fn password(&self) -> Result<Option<Password>, Failure> {
+    /// The password of the user that was named. Without one he could be let in as somebody else: who gives none is whoever
+    /// his process runs as, or whom LoopbackUser names.
+    fn password(&self) -> Result<Option<Password>, NoConnection> {
         let Some(user) = &self.reach.user else {
             return Ok(None);
         };
         let file = self.reach.password_file.as_deref();
-        let password = password::ask("Enter password: ", user, file)?;
-        Ok(Some(password).filter(|password| !password.is_empty()))
+        let password =
+            password::ask("Enter password: ", user, file).map_err(NoConnection::Nobody)?;
+        if password.is_empty() {
+            let what = format!("the password of {user} is empty, and nobody has such a password");
+            return Err(NoConnection::NoPassword(Failure::bad_parameter(what)));
+        }
+        Ok(Some(password))
     }
 
     fn reach(&self) -> Result<Connection, NoConnection> {
-        let password = self.password().map_err(NoConnection::Nobody)?;
+        let password = self.password()?;
         let password = password.as_ref();
         let server = std::env::var("MQSERVER")
             .ok()

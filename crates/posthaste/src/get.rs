@@ -14,8 +14,7 @@ use posthaste_mqi::constants::{
     MQOO_INPUT_AS_Q_DEF,
 };
 use posthaste_mqi::{Gmo, Got, Hobj, Md, Reason, hex};
-use posthaste_perf::measure::Interrupt;
-use posthaste_server::{Exit, Failure};
+use posthaste_server::{Exit, Failure, Interrupt};
 
 use crate::cli::{self, Form};
 use crate::connect::{Attached, Target, call_failed};

@@ -6,8 +6,7 @@
 use std::io::{self, PipeReader, Read, StdinLock};
 use std::time::Duration;
 
-use posthaste_perf::measure::Interrupt;
-use posthaste_server::Failure;
+use posthaste_server::{Failure, Interrupt};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::output::stream_failure;

@@ -14,8 +14,7 @@ use posthaste_mqi::constants::{
     MQPMO_SYNCPOINT,
 };
 use posthaste_mqi::{Chars, Hobj, Md, Name, Pmo, Reason, hex};
-use posthaste_perf::measure::Interrupt;
-use posthaste_server::{Exit, Failure};
+use posthaste_server::{Exit, Failure, Interrupt};
 
 use crate::cli;
 use crate::connect::{Attached, Target, call_failed};

@@ -13,6 +13,7 @@
 //! | `control/` | the control socket, and what other processes are told of a running one |
 //! | `in_process/` | a queue manager inside an application's process, and connections to it |
 //! | `error_log/`, `failure/` | numbered messages, and the exit code of every failure |
+//! | `interrupt`, `quantity` | what commands and the laboratory both need: Ctrl-C ends a run in order; bytes as people write them |
 //! | `audit_log/`, `repeats` | who did what, from where, as lines of JSON; what strangers cause again and again, counted |
 
 mod audit_log;
@@ -25,8 +26,10 @@ mod failure;
 pub mod fuzzing;
 pub mod in_process;
 pub mod ini;
+mod interrupt;
 mod layout;
 mod lifecycle;
+mod quantity;
 mod repeats;
 mod users;
 
@@ -48,6 +51,7 @@ pub use in_process::{InProcess, InProcessOptions, LocalConnection};
 pub use ini::configure::{
     allow_insecure_listeners, log_folder, parse as parse_configuration, read as read_configuration,
 };
+pub use interrupt::Interrupt;
 pub use layout::private::make_new_files_private;
 pub use layout::registry::{
     Registered, add_existing, find, find_to_delete, read as registered, remove as forget,
@@ -71,3 +75,4 @@ pub use posthaste_authentication::{UserFile, UserFileError};
 pub use posthaste_engine::{
     CreateOptions, EndMode, Outcome, Restored, TransactionState, TransactionStatus, display_stamp,
 };
+pub use quantity::parse_bytes;

@@ -202,11 +202,6 @@ impl KeyStore {
         })
     }
 
-    /// Whether any certificate has its private key here.
-    pub fn has_personal(&self) -> bool {
-        !self.personal.is_empty()
-    }
-
     /// Everything that is in it.
     ///
     /// # Errors

@@ -22,8 +22,6 @@ pub mod dispute {
     pub const FAP_LEVEL: u8 = 0x08;
     /// Message size.
     pub const MESSAGE_SIZE: u8 = 0x10;
-    /// Messages per batch.
-    pub const BATCH_SIZE: u8 = 0x20;
     /// Sequence wrap value.
     pub const SEQUENCE_WRAP: u8 = 0x40;
     /// Heartbeat interval.

@@ -31,8 +31,6 @@ impl Notification {
     pub const CONN_STATE: u32 = 3;
     /// The answer to [`Notification::CONN_STATE`].
     pub const CONN_STATE_REPLY: u32 = 4;
-    /// The state of a queue's consumer.
-    pub const Q_STATE: u32 = 5;
     /// The next message is to be got in the unit of work, which is not allowed yet.
     pub const STREAMING_TXN_PAUSED: u32 = 16;
     /// The answer to a REQUEST_MSGS whose sender waits for one.

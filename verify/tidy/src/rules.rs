@@ -5,6 +5,7 @@ pub mod circles;
 pub mod dead_links;
 pub mod dependencies;
 pub mod documented;
+pub mod engine_files;
 pub mod engine_words;
 pub mod file_head;
 pub mod folders;
@@ -54,6 +55,10 @@ pub const ALL: &[Rule] = &[
     Rule {
         name: documented::NAME,
         check: documented::check,
+    },
+    Rule {
+        name: engine_files::NAME,
+        check: engine_files::check,
     },
     Rule {
         name: engine_words::NAME,

@@ -206,6 +206,9 @@ async fn the_owner_needs_no_password_over_loopback_and_is_one_user_whatever_he_c
         (Given::Csp("alice", "right"), Ok("alice")),
         (Given::Csp("alice", "wrong"), Err(WRONG)),
         (Given::Csp("app", ""), Err(WRONG)),
+        (Given::Csp("alice", ""), Err(WRONG)),
+        (Given::Csp("nobody", ""), Err(WRONG)),
+        (Given::Csp("", ""), Err(WRONG)),
         (Given::Userid("app", "wrong"), Err(WRONG)),
     ] {
         let outcome = guarded.outcome(given).await;

@@ -73,7 +73,7 @@ pub(super) const MESSAGES: &[Message] = &[
         "AMQ2009E",
         "{0} has permissions {1}, which let other users {2} it.",
         "Queue files and logs hold messages, and what other users could change cannot be trusted.",
-        "Take the permission away, for example with chmod o-rwx, and start again.",
+        "Take the permission away, for example with chmod g-w,o-rwx, and run the command again.",
     ),
     message(
         "AMQ2010E",
@@ -530,7 +530,7 @@ pub(super) const MESSAGES: &[Message] = &[
         "AMQ2208E",
         "{0} of {1} ended with reason {2}.",
         "{3}",
-        "docs/at-night.md has, under \"By reason code\", what to do about the commonest; the last lines of errors/AMQERR01.LOG in the queue manager's folder may say more. For 2035: posthaste help users, and docs/security.md.",
+        "The last lines of errors/AMQERR01.LOG in the queue manager's folder may say more; posthaste list -o all shows where that is. 2035: they name what is missing: a password (-u, posthaste help users), an authority (posthaste help setmqaut) or a channel authentication record. 2085: names are case-sensitive, and DISPLAY QUEUE(*) in posthaste mqsc shows those that there are. 2016, 2051: DISPLAY QUEUE(NAME) GET PUT. 2053: have messages got, or raise MAXDEPTH. 2042: DISPLAY QSTATUS(NAME) TYPE(HANDLE) ALL shows who has it open.",
     ),
     message(
         "AMQ2209E",
@@ -951,6 +951,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "The data keys of queue manager {0} cannot be used: {1}: {2}.",
         "The file encryption.keys in the queue manager's folder holds the keys with which its messages are encrypted, each encrypted with the key that qm.ini names (stanza Encryption). The file is missing or was changed, or the key is another one. The queue manager does not start; nothing was changed.",
         "See that qm.ini names the key with which the queue manager was created, or to which it was moved last (posthaste encryption rewrap). If the file is missing or was changed, put it back from a backup: without it the messages cannot be read.",
+    ),
+    message(
+        "AMQ2706E",
+        "Queue manager {0} is not encrypted.",
+        "It has no data keys to be shown or changed: whether the bodies of messages are encrypted on disk is decided when a queue manager is created, and this one was created without. Nothing was changed.",
+        "If its messages are to be encrypted, create another queue manager with --encrypt-with or --encrypt-with-command (posthaste help encryption), and move the messages there.",
     ),
     message(
         "AMQ2801E",

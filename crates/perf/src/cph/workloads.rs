@@ -119,7 +119,7 @@ mod tests {
             workload.check().unwrap();
         }
         for (line, expected) in [
-            ("-tc Publisher", "publish/subscribe"),
+            ("-tc Publisher", "the driver does not publish or subscribe"),
             ("-tc Sender -nt 0", "-nt 0"),
             ("-tc Sender -cc 5", "-tx"),
             ("-tc Sender --multiplex 1000000", "1 to 1000 threads"),

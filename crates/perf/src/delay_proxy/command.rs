@@ -61,7 +61,7 @@ pub struct DelayProxyArgs {
 }
 
 fn buffer(text: &str) -> Result<usize, String> {
-    let bytes = quantity::bytes(text)?;
+    let bytes = posthaste_server::parse_bytes(text)?;
     let bytes = usize::try_from(bytes).ok();
     let bytes = bytes.filter(|bytes| (4096..=1 << 30).contains(bytes));
     bytes.ok_or_else(|| "write bytes from 4K to 1G".to_owned())

@@ -7,11 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use posthaste_server::ini;
-use posthaste_server::{self as server, Creation, DataDir, Home};
+use posthaste_server::{self as server, Creation, DataDir, Home, Interrupt};
 use serde::Deserialize;
 
 use super::fault::LabError;
-use super::interrupt::Interrupt;
 
 /// The name of a queue manager under test.
 pub const QUEUE_MANAGER: &str = "PERF";

@@ -10,11 +10,10 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use posthaste_client::Address;
-use posthaste_server::Home;
+use posthaste_server::{Home, Interrupt};
 
 use super::child::{Child, Timeout};
 use super::fault::LabError;
-use super::interrupt::Interrupt;
 use super::shape::{QUEUE_MANAGER, Shape};
 
 /// What the line begins with that says where it listens.

@@ -72,7 +72,7 @@ pub fn perform(command: &PerfCommand) -> Result<(Exit, String), Failure> {
 const RUN_EXAMPLES: &str = "\
   posthaste perf list                         what there is
   posthaste perf run rr-cc --quick            request/reply, in about a minute
-  posthaste perf run all --quick              all but rr-cc-jms and targets
+  posthaste perf run all --quick              all but rr-cc-jms, targets, smoke
   posthaste perf run targets --rounds 5       the figures to be reached
   posthaste perf run rr-cc --quick --explain  ... and where the time goes
   posthaste perf report perf-results/...      the results as one HTML page

@@ -4,6 +4,7 @@ use serde_json::Value;
 use std::time::{Duration, Instant};
 
 use crate::place::{Place, outcome};
+use crate::written::found_in;
 
 const SECRETS: [&str; 3] = ["Rightpassword1", "Wrongpassword2", "Geheimesldap3"];
 
@@ -19,16 +20,11 @@ fn audit_log(place: &Place) -> Vec<Value> {
 
 /// The line of an event with this message number; it is waited for.
 fn event(place: &Place, name: &str, message: &str) -> Value {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let lines = audit_log(place);
-        let is_it = |line: &&Value| line["event"] == name && line["result"]["message"] == message;
-        if let Some(line) = lines.iter().find(is_it) {
-            return line.clone();
-        }
-        assert!(Instant::now() < deadline, "no {name} {message}: {lines:#?}");
-        std::thread::yield_now();
-    }
+    let is_it = |line: &Value| line["event"] == name && line["result"]["message"] == message;
+    let line = found_in(&place.home("QM1").join("errors"), || {
+        audit_log(place).into_iter().find(is_it)
+    });
+    line.unwrap_or_else(|| panic!("no {name} {message}: {:#?}", audit_log(place)))
 }
 
 #[test]

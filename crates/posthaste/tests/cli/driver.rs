@@ -261,7 +261,7 @@ fn what_cannot_be_done_is_refused_by_its_name() {
     let place = Place::new();
     for (line, text) in [
         ("-tc Sender -cz ZLIBFAST", "-cz ZLIBFAST: compression"),
-        ("-tc Publisher", "publish/subscribe"),
+        ("-tc Publisher", "the driver does not publish"),
         ("-tc Sender -nt 0", "-nt 0"),
         ("-tc Sender -cc 0", "-cc 0"),
         ("-tc Sender -tx -txz", "-txz"),

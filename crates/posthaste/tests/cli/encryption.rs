@@ -171,6 +171,13 @@ fn keys_are_renewed_and_older_messages_stay_readable() {
         assert_eq!(got(&place).trim_end(), text);
     }
     running.end();
+    // A new key that others could read is none; nothing was being started.
+    let open = key_file(&place, "open", KEY);
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let open = open.display().to_string();
+    let rewrap = ["encryption", "rewrap", "QM1", "--encrypt-with", &open];
+    let refused = place.run(&rewrap).failed_with(62, "AMQ2009E");
+    assert!(!refused.err.contains("start again"), "{refused:?}");
     // A new key that cannot be had changes nothing.
     let nothing = place.path().join("nothing").display().to_string();
     let rewrap = ["encryption", "rewrap", "QM1", "--encrypt-with", &nothing];
@@ -201,8 +208,11 @@ fn whether_messages_are_encrypted_is_decided_at_the_creation() {
         if command == "rewrap" {
             line.extend(["--encrypt-with-command", "true"]);
         }
-        let refused = place.run(&line).failed_with(39, "AMQ2402E");
-        assert!(refused.err.contains("is not encrypted"), "{refused:?}");
+        let refused = place.run(&line).failed_with(39, "AMQ2706E");
+        assert!(
+            refused.err.contains("is not encrypted") && refused.err.contains("--encrypt-with"),
+            "{refused:?}"
+        );
     }
     let ini = place.home("QM1").join("qm.ini");
     let text = std::fs::read_to_string(&ini).unwrap();

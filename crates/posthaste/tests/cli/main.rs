@@ -34,3 +34,4 @@ mod topics;
 mod transactions;
 mod usage;
 mod users;
+mod written;

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
+use crate::written::found_in;
+
 /// The binary under test.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_posthaste");
 
@@ -152,12 +154,9 @@ impl Place {
 
     /// Waits until the error log has a text: what a client causes is written by the log's own thread.
     pub(crate) fn logged(&self, name: &str, text: &str) {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while !self.error_log(name).contains(text) {
-            let log = self.error_log(name);
-            assert!(Instant::now() < deadline, "no {text} in {log}");
-            std::thread::yield_now();
-        }
+        let has = || self.error_log(name).contains(text).then_some(());
+        let found = found_in(&self.home(name).join("errors"), has);
+        assert!(found.is_some(), "no {text} in {}", self.error_log(name));
     }
 
     /// The current depth of a queue.

@@ -7,9 +7,9 @@ use posthaste_mqi::xa::*;
 use posthaste_mqi::{Md, Name, Od, Pmo, Xid};
 
 use serde_json::Value;
-use std::time::{Duration, Instant};
 
 use crate::place::{Place, Serving, outcome};
+use crate::written::found_in;
 
 fn xid(n: u8) -> Xid {
     Xid::new(5067085, &[n; 12], &[n]).unwrap()
@@ -61,21 +61,18 @@ fn numbers(shown: &str) -> Vec<String> {
 
 /// The line of the audit log about a branch that is meant; it is waited for.
 fn until(place: &Place, is_meant: impl Fn(&Value) -> bool) -> Value {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    let path = place.home("QM1").join("errors/AUDIT01.json");
-    loop {
-        let text = std::fs::read_to_string(&path).unwrap();
+    let folder = place.home("QM1").join("errors");
+    let log = || std::fs::read_to_string(folder.join("AUDIT01.json")).unwrap();
+    let line = found_in(&folder, || {
+        let text = log();
         // The last line may not be whole yet.
         let lines = text
             .lines()
             .filter_map(|line| serde_json::from_str(line).ok());
         let mut lines = lines.filter(|line: &Value| line["event"] == "branch");
-        if let Some(found) = lines.find(&is_meant) {
-            return found;
-        }
-        assert!(Instant::now() < deadline, "{text}");
-        std::thread::yield_now();
-    }
+        lines.find(&is_meant)
+    });
+    line.unwrap_or_else(|| panic!("{}", log()))
 }
 
 /// Waits for lines of these operators, with these commands about these branches, and what came of them.

@@ -93,11 +93,7 @@ fn a_command_gives_its_password_and_comes_in_or_not() {
         "{}",
         browsed.out
     );
-    for (input, more) in [
-        ("wrong\nHello\n", "-u alice"),
-        ("\nHello\n", "-u alice"),
-        ("Hello\n", ""),
-    ] {
+    for (input, more) in [("wrong\nHello\n", "-u alice"), ("Hello\n", "")] {
         let outcome = place.fed(input, format!("{put} {more}").trim_end());
         assert!(refused(&outcome), "{more}: {} {}", outcome.out, outcome.err);
     }
@@ -140,6 +136,60 @@ fn a_command_gives_its_password_and_comes_in_or_not() {
     serving.end();
 }
 
+/// Where whoever comes without a password would be let in as somebody else.
+#[test]
+fn who_is_named_with_an_empty_password_is_sent_as_nobody_else() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place.fed("right\n", "users add alice QM1").good();
+    place.mqsc(DEMAND, "QM1").good();
+    place.mqsc(GRANT, "QM1").good();
+    let server = format!("DEV.APP.SVRCONN/TCP/127.0.0.1({})", serving.port());
+    place
+        .fed(
+            "Hello\n",
+            &format!("put DEV.QUEUE.1 QM1 --connect {server}"),
+        )
+        .good();
+    let file = place.path().join("password");
+    for content in ["", "\n", "\nright\n"] {
+        std::fs::write(&file, content).unwrap();
+        for (command, code) in [
+            ("put DEV.QUEUE.1 QM1", 39),
+            ("get DEV.QUEUE.1 QM1", 39),
+            ("browse DEV.QUEUE.1 QM1", 39),
+            ("publish prices QM1", 39),
+            ("subscribe prices QM1", 39),
+            ("save QM1", 39),
+            // None of its commands could be tried.
+            ("mqsc QM1", 20),
+        ] {
+            for to in [format!(" --connect {server}"), String::new()] {
+                for user in ["alice", "nosuch"] {
+                    let line = format!("{command}{to} -u {user}");
+                    let outcome = place.fed(content, &line).failed_with(code, "AMQ2402E");
+                    assert!(
+                        outcome
+                            .err
+                            .contains(&format!("password of {user} is empty"))
+                    );
+                    let line = format!("{line} --password-file {}", file.display());
+                    place.fed("Other\n", &line).failed_with(code, "AMQ2402E");
+                }
+            }
+        }
+        let mut sample = place.named("amqsputc");
+        sample.args(["DEV.QUEUE.1", "QM1"]);
+        sample
+            .env("MQSAMP_USER_ID", "alice")
+            .env("MQSERVER", &server);
+        let outcome = fed(sample, content.as_bytes());
+        assert!(refused(&outcome), "{outcome:?}");
+    }
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 1);
+    serving.end();
+}
+
 #[test]
 fn who_is_on_this_machine_is_whom_the_kernel_names() {
     let place = Place::new();
@@ -155,12 +205,12 @@ fn who_is_on_this_machine_is_whom_the_kernel_names() {
         place.line("get DEV.QUEUE.1 QM1").good();
         browsed.out
     };
-    // Whatever is claimed, with a password that nobody looks at or without.
-    for input in ["\nHello\n", "guess\nHello\n"] {
-        place.fed(input, &format!("{put} -u alice")).good();
-        let shown = users();
-        assert!(shown.contains(&me) && !shown.contains("alice"), "{shown}");
-    }
+    // Whatever is claimed, with a password that nobody looks at.
+    place
+        .fed("guess\nHello\n", &format!("{put} -u alice"))
+        .good();
+    let shown = users();
+    assert!(shown.contains(&me) && !shown.contains("alice"), "{shown}");
     place.mqsc(DEMAND, "QM1").good();
     place
         .fed("right\nHello\n", &format!("{put} -u alice"))
@@ -203,9 +253,6 @@ fn a_directory_that_is_gone_lets_no_client_in() {
     let outcome = place.fed("right\nHello\n", &put);
     let shown = format!("{}{}", outcome.out, outcome.err);
     assert!(outcome.code != 0 && shown.contains("2063"), "{shown}");
-    // An empty password is right at many a directory, and is asked about nowhere.
-    let outcome = place.fed("\nHello\n", &put);
-    assert!(refused(&outcome), "{} {}", outcome.out, outcome.err);
     place.logged("QM1", "AMQ2602E");
     place.logged("QM1", &format!("127.0.0.1:{port}"));
     let bad = "ALTER AUTHINFO(LDAP) AUTHTYPE(IDPWLDAP) SHORTUSR('u)(d')\nREFRESH SECURITY(*) TYPE(CONNAUTH)\n";

@@ -13,6 +13,7 @@ use posthaste_env::Env;
 use super::keys::{load, today, write};
 use super::source::KeySource;
 use crate::failure::Failure;
+use crate::failure::exit::Exit;
 use crate::ini::configure;
 use crate::ini::stanza;
 use crate::layout::private;
@@ -83,10 +84,8 @@ fn alone(home: &Home) -> Result<fs::File, Failure> {
 fn encrypted(home: &Home) -> Result<KeySource, Failure> {
     private::check(&home.folder)?;
     let (settings, _) = configure::read(home)?;
-    settings.encryption.ok_or_else(|| {
-        let what = format!("queue manager {} is not encrypted", home.name);
-        Failure::bad_parameter(what)
-    })
+    let not_encrypted = || Failure::new(Exit::BadParameter, "AMQ2706E", &[&home.name]);
+    settings.encryption.ok_or_else(not_encrypted)
 }
 
 /// Has qm.ini name another key, and leaves everything else in it as it is.

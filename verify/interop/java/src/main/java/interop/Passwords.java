@@ -120,6 +120,20 @@ public final class Passwords {
         });
     }
 
+    /** By MQCSP it is a password, and nobody's; in compatibility mode nothing tells it from a process that only says whose it is. */
+    @Case
+    public void anEmptyPasswordIsNobodys() throws Exception {
+        demanding("CHCKCLNT(OPTIONAL) ADOPTCTX(YES)", () -> {
+            refused(2035, "alice", "", true);
+            refused(2035, "nobody", "", true);
+        });
+        demanding("CHCKCLNT(REQUIRED) ADOPTCTX(YES)", () -> {
+            for (boolean csp : MODES) {
+                refused(2035, "alice", "", csp);
+            }
+        });
+    }
+
     @Case
     public void jmsConnectsWithTheRightPassword() throws Exception {
         demanding("CHCKCLNT(REQUIRED) ADOPTCTX(YES)", () -> {

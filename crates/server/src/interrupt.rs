@@ -1,5 +1,5 @@
-//! Ctrl-C, SIGTERM and a terminal that closes end a run in order: what was measured is kept, what was started is
-//! ended.
+//! Ctrl-C, SIGTERM and a terminal that closes end a command or a measurement in order: what was done is kept, what was
+//! started is ended.
 //!
 //! Invariants: after the first signal every wait here returns at once; who is asked twice leaves at once; a program
 //! that was started to outlive its terminal (`nohup`) does.
