@@ -266,9 +266,52 @@ impl Room {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
+    use posthaste_env::{DiskInFront, File, Open};
+
     use super::*;
 
     const MIB: u64 = 1 << 20;
+
+    /// A file system without inodes.
+    struct NoInodes(Arc<dyn Disk>);
+
+    impl DiskInFront for NoInodes {
+        fn behind(&self) -> &dyn Disk {
+            &*self.0
+        }
+
+        fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
+            self.0.open(path, how)
+        }
+
+        fn free_inodes(&self, _: &Path) -> io::Result<Option<u64>> {
+            Ok(Some(0))
+        }
+    }
+
+    /// It would be in vain, and puts would be refused until it is made again.
+    #[test]
+    fn no_room_is_given_up_where_there_are_no_inodes() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = posthaste_env::os().disk;
+        let without: Arc<dyn Disk> = Arc::new(NoInodes(Arc::clone(&disk)));
+        for (disk, gives_up) in [(disk, true), (without, false)] {
+            let room = Room::new(&disk, folder.path());
+            assert!(room.make().unwrap());
+            let held = room.reserve.held();
+            assert!(held > 0);
+            for who in [Writes::Messages, Writes::Index, Writes::Image] {
+                let written = room.write(who, 1, || Err::<(), _>(StoreError::Full));
+                assert!(matches!(written, Err(StoreError::Full)), "{written:?}");
+            }
+            assert_eq!(
+                (room.reserve.held() < held, room.is_open()),
+                (gives_up, !gives_up)
+            );
+        }
+    }
 
     #[test]
     fn a_queue_manager_of_the_default_size_keeps_some_megabytes() {

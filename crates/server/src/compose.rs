@@ -262,10 +262,7 @@ impl Start<'_> {
         })?;
         let lock = ProcessLock::take(home)?;
         LastEnd::forget(home)?;
-        if let Err(failure) = another_root::claim(&self.options.data, home) {
-            // On a full disk, of a queue manager that an earlier release ran: it is noted by a later start.
-            operator.message(failure.id, &failure.inserts);
-        }
+        another_root::claim_at_start(&self.options.data, home, &**operator);
         broken_off::forget_creation(home, &config.log)?;
         let runtime = self.runtime()?;
         let lanes = match self.place.listens() {

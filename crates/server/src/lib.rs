@@ -54,11 +54,11 @@ pub use ini::configure::{
 pub use interrupt::Interrupt;
 pub use layout::private::make_new_files_private;
 pub use layout::registry::{
-    Registered, add_existing, find, find_to_delete, read as registered, remove as forget,
+    Registered, find, find_to_delete, read as registered, remove as forget,
 };
 pub use layout::{DataDir, Home, check_name, valid_name};
 pub use lifecycle::access::{ADMINISTRATOR, APPLICATIONS, Access, FIRST_PASSWORDS, FirstUsers};
-pub use lifecycle::another_root::check_copied;
+pub use lifecycle::another_root::{add_existing, check_copied};
 pub use lifecycle::check::{Findings, check};
 pub use lifecycle::create::{
     Created, Creation, LISTENER, create, developer_objects, listener_object, restore_objects,

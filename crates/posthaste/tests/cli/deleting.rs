@@ -578,7 +578,7 @@ fn where_the_disk_of_mqs_ini_is_full_and_the_files_are_elsewhere_nothing_is_dele
         "$P" check QM1 || exit 95
         rm "$D/full"
         "$P" dltmqm QM1 || exit 94
-        find "$D/x" -type f
+        find "$D/x" -type f | grep . && exit 91
         "$P" create -lf 64 -lp 2 -ls 1 QM1 || exit 93
         dd if=/dev/zero of="$D/full" bs=4k 2>/dev/null
         "$P" dltmqm QM1 || exit 92
@@ -586,6 +586,5 @@ fn where_the_disk_of_mqs_ini_is_full_and_the_files_are_elsewhere_nothing_is_dele
     let Some(deleted) = place.on_a_small_disk(script) else {
         return skipped("this system does not let tests mount file systems");
     };
-    let out = deleted.good().out;
-    assert!(!out.contains("/x/"), "{out}");
+    deleted.good();
 }

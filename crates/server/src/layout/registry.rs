@@ -20,7 +20,6 @@ use crate::layout::deletion::{Deletion, NOTED, Noted};
 use crate::layout::ours::{self, Data};
 use crate::layout::private;
 use crate::layout::{self, DataDir, Home};
-use crate::lifecycle::another_root;
 
 const QUEUE_MANAGER: &str = "QueueManager";
 const DEFAULT: &str = "DefaultQueueManager";
@@ -211,11 +210,11 @@ fn unknown(data: &DataDir, registered: &Registered, name: &str) -> Failure {
     }
 }
 
-/// Adds a queue manager whose files are there (`addmqinf`).
+/// Adds a queue manager whose files are there.
 ///
 /// # Errors
 /// The folder is not that queue manager's; one of that name is there; the file cannot be read or written.
-pub fn add_existing(data: &DataDir, home: &Home) -> Result<(), Failure> {
+pub(crate) fn add_existing(data: &DataDir, home: &Home) -> Result<(), Failure> {
     let shown = home.folder.display().to_string();
     let wrong = |what: &str| Failure::new(Exit::Unusable, "AMQ2045E", &[&home.name, &shown, what]);
     let own = layout::folder_name(&home.name);
@@ -239,12 +238,7 @@ pub fn add_existing(data: &DataDir, home: &Home) -> Result<(), Failure> {
     add(data, home, false).map_err(|failure| match failure.exit {
         Exit::Exists => Failure::new(Exit::StanzaExists, "AMQ2047E", &[&home.name]),
         _ => failure,
-    })?;
-    match another_root::take_over(data, home) {
-        // It is known, and the next start notes it: from a full disk messages are to be got.
-        Err(failure) if failure.exit == Exit::NoSpace => Ok(()),
-        noted => noted,
-    }
+    })
 }
 
 /// Adds a queue manager, and makes it the default one if asked.

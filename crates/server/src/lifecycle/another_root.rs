@@ -15,6 +15,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use posthaste_engine::Operator;
+
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
 use crate::layout::{DataDir, Home, is_same, registry};
@@ -118,13 +120,27 @@ pub(crate) fn claim(data: &DataDir, home: &Home) -> Result<(), Failure> {
     }
 }
 
-/// The same when somebody makes it known here: of a root that is not there, it is not any more.
+/// The same at a start, which goes on where it cannot be noted: on a full disk, of a queue manager that an earlier release ran. A
+/// later start notes it.
+pub(crate) fn claim_at_start(data: &DataDir, home: &Home, operator: &dyn Operator) {
+    if let Err(failure) = claim(data, home) {
+        operator.message(failure.id, &failure.inserts);
+    }
+}
+
+/// Adds a queue manager whose files are there (`addmqinf`), and notes this root in them: one that is not there has it no more.
 ///
 /// # Errors
-/// The file cannot be written.
-pub(crate) fn take_over(data: &DataDir, home: &Home) -> Result<(), Failure> {
-    match whose(data, home) {
+/// The folder is not that queue manager's; one of that name is there; a file cannot be read or written.
+pub fn add_existing(data: &DataDir, home: &Home) -> Result<(), Failure> {
+    registry::add_existing(data, home)?;
+    let noted = match whose(data, home) {
         Whose::Anothers(_) => Ok(()),
         Whose::Own | Whose::Missing(_) => owner_note::write(&home.folder, data.root()),
+    };
+    match noted {
+        // It is known, and the next start notes it: from a full disk messages are to be got.
+        Err(failure) if failure.exit == Exit::NoSpace => Ok(()),
+        noted => noted,
     }
 }

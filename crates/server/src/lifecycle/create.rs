@@ -278,9 +278,7 @@ pub fn restore_objects(env: &Env, data: &DataDir, home: &Home) -> Result<Restore
     );
     let operator: Arc<dyn Operator> = Arc::new(log);
     let run = EngineRun::start(env, home, &configured.engine, &operator)?;
-    if let Err(failure) = another_root::claim(data, home) {
-        operator.message(failure.id, &failure.inserts);
-    }
+    another_root::claim_at_start(data, home, &*operator);
     let restored = block_on(run.qm.restore_system_objects());
     let ended = block_on(run.qm.end(EndMode::Immediate));
     run.join()?;
