@@ -20,7 +20,7 @@ use crate::origin::Origin;
 use crate::queue::{Queue, QueueState};
 use crate::report::{self, Report};
 use crate::routed::{Reservation, RoutedMessage, append_put};
-use crate::trigger::{self, Event, Occasion, of_process, still_due};
+use crate::trigger::{self, Event, Occasion, of_process, still_due, takes_trigger_messages};
 use crate::unit::effect::Effect;
 use crate::verbs::clock::stamp;
 
@@ -60,35 +60,45 @@ fn arrived(
     trigger::due(qm, state, message.md.priority)
 }
 
-/// Puts the trigger message.
+/// Puts the trigger message, if the conditions are still met.
 pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
-    let Some(initiation) = queue_for_others(qm, &event.trigger.initiation_q) else {
-        return;
+    let mut event = Some(event);
+    while let Some(due) = event {
+        event = None;
+        let off = due.off;
+        if !put_trigger_message(qm, queue, due) && off {
+            // They may have been met again before triggering is on again.
+            trigger::give_back(queue);
+            event = still_due(qm, &mut queue.lock(), Occasion::Ready);
+        }
+    }
+}
+
+/// Puts the trigger message, and switches triggering off before it can be got; false: it is no event any more.
+fn put_trigger_message(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) -> bool {
+    let trigger = event.trigger;
+    let Some(initiation) = queue_for_others(qm, &trigger.initiation_q) else {
+        return false;
+    };
+    let Some(process) = of_process(qm, &trigger.process) else {
+        return false;
     };
     if event.off {
+        if !takes_trigger_messages(&initiation.lock()) {
+            return false;
+        }
         qm.catalogue.switch_trigger_off(qm, queue);
     }
-    let trigger = event.trigger;
     let body = Tm {
         q_name: queue.name,
         process_name: Name::new(&trigger.process),
         trigger_data: Chars::new(&trigger.data),
-        ..of_process(qm, &trigger.process)
+        ..process
     };
     let mut data = Vec::with_capacity(684);
     body.encode(&mut data, ByteOrder::Little, PointerSize::Four);
     let seq = qm.next_seq();
-    let mut md = Md {
-        format: Chars::new(MQFMT_TRIGGER),
-        coded_char_set_id: qm.catalogue.qmgr().coded_char_set_id,
-        msg_id: qm.new_msg_id(seq),
-        reply_to_q_mgr: Name::new(&qm.config.name),
-        put_appl_type: MQAT_QMGR,
-        put_appl_name: Chars::new(&qm.config.name),
-        persistence: MQPER_NOT_PERSISTENT,
-        ..Md::default()
-    };
-    stamp(&mut md, qm.env.clock.wall_micros());
+    let mut md = of_trigger_message(qm, seq);
     let mut wakes = Wakes::default();
     let mut state = initiation.lock();
     if state.admit(false) == Err(Reason::Q_SPACE_NOT_AVAILABLE) {
@@ -96,10 +106,13 @@ pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
         initiation.file_again(size_of::<Message>() + data.len());
         state = initiation.lock();
     }
+    if !event.off && !takes_trigger_messages(&state) {
+        return false;
+    }
     md.priority = state.attributes.def_priority;
-    let admitted = state.admit(false);
-    match admitted {
-        Ok(()) if state.open_input.get() == 0 => {}
+    let fits = data.len() <= state.attributes.max_msg_length;
+    let fits = fits.then_some(()).ok_or(Reason::MSG_TOO_BIG_FOR_Q);
+    match state.admit(false).and(fits) {
         Ok(()) => {
             let message = Arc::new(Message {
                 md,
@@ -119,7 +132,8 @@ pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
                 origin: Origin::Unknown,
                 to: (initiation.name, Name::default()),
             };
-            return post_dead_letter(qm, &report, reason);
+            post_dead_letter(qm, &report, reason);
+            return true;
         }
     }
     let spills = state.spills();
@@ -128,6 +142,23 @@ pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
     if spills {
         initiation.spill();
     }
+    true
+}
+
+/// The descriptor of a trigger message, but for its priority.
+fn of_trigger_message(qm: &Inner, seq: u64) -> Md {
+    let mut md = Md {
+        format: Chars::new(MQFMT_TRIGGER),
+        coded_char_set_id: qm.catalogue.qmgr().coded_char_set_id,
+        msg_id: qm.new_msg_id(seq),
+        reply_to_q_mgr: Name::new(&qm.config.name),
+        put_appl_type: MQAT_QMGR,
+        put_appl_name: Chars::new(&qm.config.name),
+        persistence: MQPER_NOT_PERSISTENT,
+        ..Md::default()
+    };
+    stamp(&mut md, qm.env.clock.wall_micros());
+    md
 }
 
 /// The last getter has closed a queue: messages may be left that nobody serves.
@@ -146,12 +177,19 @@ pub(crate) fn definition_changed(qm: &Arc<Inner>, queue: &Arc<Queue>) {
     }
 }
 
-/// A queue was opened for input: it may be the initiation queue of others.
-pub(crate) fn initiation_opened(qm: &Arc<Inner>, initiation: &Arc<Queue>) {
+/// A queue was opened for input, or its GET or PUT changed: it may be the initiation queue of others.
+pub(crate) fn initiation_ready(qm: &Arc<Inner>, initiation: &Queue) {
     for queue in qm.home.triggered.by(&initiation.name.text()) {
-        let event = still_due(qm, &mut queue.lock(), Occasion::Ready);
-        if let Some(event) = event {
-            fire(qm, &queue, event);
+        definition_changed(qm, &queue);
+    }
+}
+
+/// A process definition has been made: triggered queues may have named it before.
+pub(crate) fn process_defined(qm: &Arc<Inner>, name: &str) {
+    for queue in qm.home.triggered.all() {
+        let attributes = queue.attributes();
+        if (attributes.trigger.as_ref()).is_some_and(|trigger| trigger.process == name) {
+            definition_changed(qm, &queue);
         }
     }
 }

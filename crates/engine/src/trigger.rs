@@ -5,9 +5,9 @@
 //!   does one with TRIGTYPE FIRST or DEPTH that somebody has open for input (it has a server).
 //! * FIRST: the first such message on a queue that had none, or any when TRIGINT has passed since
 //!   the last trigger. EVERY: each. DEPTH: when TRIGDPTH are there; triggering is switched off then.
-//! * A trigger message is non-persistent and needs the initiation queue to be open for input. When
-//!   that is opened later, or the definition of the queue changes, the conditions are looked at
-//!   again.
+//! * A trigger message is non-persistent and needs the initiation queue to be open for input, and its
+//!   GET and PUT to be ENABLED. A process definition that the queue names has to be there. When that
+//!   becomes so later, or the definition of the queue changes, the conditions are looked at again.
 //! * Which queues an initiation queue serves is kept, so that opening a queue looks at no others.
 //! * No trigger message goes to a queue whose messages are taken at their word.
 //! * A trigger message is not itself a trigger event, so that queues cannot trigger in a circle.
@@ -61,7 +61,7 @@ pub(crate) fn came_back(qm: &Inner, state: &mut QueueState, priority: i32) -> Op
 pub(crate) enum Occasion {
     /// The last getter has closed the queue.
     Closed,
-    /// The initiation queue was opened, or the definition changed.
+    /// The initiation queue was opened or enabled, the process was defined, or the definition changed.
     Ready,
 }
 
@@ -85,7 +85,7 @@ fn claim(qm: &Inner, state: &mut QueueState, now: i64) -> Option<Event> {
         return None;
     }
     let initiation = queue_for_others(qm, &trigger.initiation_q)?;
-    if !served(&initiation) {
+    if !served(&initiation) || of_process(qm, &trigger.process).is_none() {
         return None;
     }
     state.trigger.last = now;
@@ -103,22 +103,35 @@ fn claim(qm: &Inner, state: &mut QueueState, now: i64) -> Option<Event> {
 /// queue's is held only if it is free: two queues may be each other's initiation queue. One that
 /// is not free is taken for served; [`fire`](crate::delivery::fire) looks again.
 fn served(initiation: &Queue) -> bool {
-    initiation
-        .try_lock()
-        .is_none_or(|state| state.open_input.get() > 0)
+    (initiation.try_lock()).is_none_or(|state| takes_trigger_messages(&state))
 }
 
-/// What a trigger message says of the process definition that it names; nothing, where there is no such.
-pub(crate) fn of_process(qm: &Inner, name: &str) -> Tm {
-    let Some(process) = qm.catalogue.find(ObjectKind::Process, name) else {
-        return Tm::default();
-    };
+/// Whether there is somebody at an initiation queue whom a trigger message would reach.
+pub(crate) fn takes_trigger_messages(initiation: &QueueState) -> bool {
+    let attributes = &initiation.attributes;
+    initiation.open_input.get() > 0 && !attributes.get_inhibited && !attributes.put_inhibited
+}
+
+/// An event has come to nothing: triggering is on again, if nobody has switched it off meanwhile.
+pub(crate) fn give_back(queue: &Queue) {
+    let mut state = queue.lock();
+    if state.attributes.trigger.is_none() {
+        state.attributes = queue.attributes();
+    }
+}
+
+/// What a trigger message says of the process definition that it names, nothing where it names none; `None`: there is no such.
+pub(crate) fn of_process(qm: &Inner, name: &str) -> Option<Tm> {
+    if name.is_empty() {
+        return Some(Tm::default());
+    }
+    let process = qm.catalogue.find(ObjectKind::Process, name)?;
     let attrs = process.attrs();
-    Tm {
+    Some(Tm {
         appl_type: attrs.int(MQIA_APPL_TYPE),
         appl_id: Chars::new(attrs.text(MQCA_APPL_ID)),
         env_data: Chars::new(attrs.text(MQCA_ENV_DATA)),
         user_data: Chars::new(attrs.text(MQCA_USER_DATA)),
         ..Tm::default()
-    }
+    })
 }

@@ -356,6 +356,13 @@ fn message_flags() {
         let came = put1(&s, LOCAL, &mut own, 0, b"x");
         fate.check(&format!("MQMF {bit:#x}, MQPUT1"), came);
     }
+    w.run(&format!("ALTER QLOCAL({LOCAL}) MAXMSGL(3)"));
+    let mut own = Md {
+        msg_flags: MQMF_SEGMENTATION_ALLOWED,
+        ..md(0)
+    };
+    let came = try_put(&s, h, &mut own, 0, b"four");
+    assert_eq!(came, Err(Reason::MSG_TOO_BIG_FOR_Q));
     // What is delivered says whether it could have been cut.
     let shown: Vec<u8> = (0..2)
         .map(|_| next(&s, h, MQGMO_COMPLETE_MSG).unwrap().gmo.segmentation)

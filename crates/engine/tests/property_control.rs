@@ -104,6 +104,47 @@ fn whoever_wants_no_properties_gets_the_data_behind_them() {
     assert_eq!(next(&s, q, both).unwrap_err(), Reason::OPTIONS_ERROR);
 }
 
+/// A header as programs on z/OS put it, its own characters in EBCDIC, in front of other data.
+fn behind_ebcdic(folders: &[&str], format: &[u8; 8], data: &[u8]) -> Vec<u8> {
+    let mut all = behind(folders, "", 500, data);
+    all[..4].copy_from_slice(b"\xD9\xC6\xC8\x40");
+    all[20..28].copy_from_slice(format);
+    all
+}
+
+const MQHRF2: &[u8; 8] = b"\xD4\xD8\xC8\xD9\xC6\xF2\x40\x40";
+const MQSTR: &[u8; 8] = b"\xD4\xD8\xE2\xE3\xD9\x40\x40\x40";
+
+/// Properties that selectors find go, in whatever characters their header is.
+#[test]
+fn properties_behind_headers_in_ebcdic_go_too() {
+    let w = World::light();
+    w.run("DEFINE QLOCAL(Q) PROPCTL(NONE)");
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    let shown = |data: &[u8]| {
+        let own = Md {
+            coded_char_set_id: 500,
+            ..with_headers()
+        };
+        send(&s, h, own, 0, data);
+        let got = next(&s, h, 0).unwrap();
+        assert_eq!(got.md.coded_char_set_id, 500);
+        (got.md.format.text().into_owned(), got.data.to_vec())
+    };
+    let text = || ("MQSTR".to_owned(), b"\xa3".to_vec());
+    let own = behind_ebcdic(&JMS, MQSTR, b"\xa3");
+    assert_eq!(shown(&own), text());
+    assert_eq!(shown(&behind_ebcdic(&JMS, MQHRF2, &own)), text());
+    // What remains of a header is written as it was.
+    let mine = behind_ebcdic(&["<mine><a>1</a></mine>"], MQSTR, b"\xa3");
+    let two = ["<usr><a>1</a></usr>", "<mine><a>1</a></mine>"];
+    let two = behind_ebcdic(&two, MQSTR, b"\xa3");
+    let rest = ("MQHRF2".to_owned(), mine.clone());
+    assert_eq!(shown(&two), rest);
+    assert_eq!(shown(&behind_ebcdic(&JMS, MQHRF2, &two)), rest);
+}
+
 /// Folders that are not of properties are data, and what is malformed is.
 #[test]
 fn what_is_no_property_stays() {

@@ -173,6 +173,58 @@ fn headers_and_fields_of_the_descriptor_have_names() {
     }
 }
 
+/// MQ manual, "Mapping JMS provider-specific fields". What of it IBM's library selects itself, it selects like this.
+#[test]
+fn properties_of_the_jms_provider_have_names() {
+    let w = World::light();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    let header = Rfh2 {
+        format: Chars::new("MYFMT"),
+        encoding: 546,
+        folders: vec!["<usr><color>red</color></usr>".into()],
+        ..Rfh2::default()
+    };
+    let mut data = Vec::new();
+    header.encode(&mut data, ByteOrder::Big, PointerSize::Four);
+    let own = Md {
+        priority: 7,
+        report: MQRO_COD_WITH_DATA | MQRO_PASS_MSG_ID,
+        reply_to_q: Name::new(LOCAL),
+        feedback: 7,
+        ..headed(PERSISTENT)
+    };
+    send(&s, h, own, 0, &data);
+    let selected = |text: &str| browsed(&s, select(&s, text)).len() == 1;
+    for text in [
+        "JMS_IBM_Format = 'MYFMT'",
+        "JMS_IBM_Format = 'MYFMT   '",
+        "JMS_IBM_Encoding = 546",
+        "JMS_IBM_MsgType = 8",
+        "JMS_IBM_Feedback = 7",
+        "JMS_IBM_PutDate IS NOT NULL AND JMS_IBM_PutTime LIKE '________'",
+        "JMS_IBM_PutApplType IS NOT NULL",
+        "JMS_IBM_Report_COD = 6144 AND JMS_IBM_Report_COA = 0",
+        "JMS_IBM_Report_Pass_Msg_ID = 128 AND JMS_IBM_Report_Pass_Correl_ID = 0",
+        "JMS_IBM_Last_Msg_In_Group = FALSE",
+        "JMS_IBM_MQMD_Priority = 7",
+        "JMS_IBM_MQMD_Format = 'MQHRF2  '",
+        "Root.MQMD.Format = 'MQHRF2  '",
+        "JMS_IBM_Character_Set IS NULL",
+        "JMSXState IS NULL AND JMSXRcvTimestamp IS NULL AND JMSXProducerTXID IS NULL",
+    ] {
+        assert!(selected(text), "{text}");
+    }
+    for text in [
+        "JMS_IBM_Format = 'MQHRF2'",
+        "JMS_IBM_Encoding = 273",
+        "JMS_IBM_Report_Exception <> 0",
+        "JMSXState = 0",
+    ] {
+        assert!(!selected(text), "{text}");
+    }
+}
+
 #[test]
 fn how_often_a_message_was_backed_out_is_asked_of_the_queue() {
     let w = World::light();
@@ -328,7 +380,7 @@ fn selection_strings_that_cannot_be_are_refused() {
         " ",
         "((a = 1)",
         "color = \"red\"",
-        "JMSNone = 1",
+        "JMS.none = 1",
         "a..b = 1",
     ] {
         let refused = try_select(&s, malformed, input);

@@ -87,13 +87,12 @@ fn a_trigger_message_says_what_its_process_definition_says() {
     assert_eq!(process(&t), (7, texts(["/usr/bin/pay", "&", "MONTH"])));
     t.w.run("ALTER PROCESS(PAYROLL) APPLTYPE(UNIX) USERDATA('')");
     assert_eq!(process(&t), (MQAT_UNIX, texts(["/usr/bin/pay", "&", ""])));
-    t.w.run("DELETE PROCESS(PAYROLL)");
-    assert_eq!(process(&t), (0, texts(["", "", ""])));
 }
 
 #[test]
 fn a_trigger_message_says_what_was_defined() {
     let t = Triggered::new("TRIGTYPE(EVERY) PROCESS(PAYROLL) TRIGDATA('some data')");
+    t.w.run("DEFINE PROCESS(PAYROLL)");
     t.put(0);
     let got = next(&t.monitor, t.initiation, 0).unwrap();
     let (tm, used) = Tm::decode(&got.data, ByteOrder::Little, PointerSize::Four).unwrap();
@@ -457,10 +456,67 @@ fn a_unit_of_work_fires_when_it_is_committed() {
     assert_eq!(t.fired(), 0);
 }
 
+/// MQ: "Conditions for a trigger event". What is no event yet is one when its obstacle goes, and triggering is still on.
+#[test]
+fn nothing_fires_while_the_initiation_queue_is_inhibited_or_the_process_is_not_there() {
+    let (missing, defined) = ("DELETE PROCESS(P)", "DEFINE PROCESS(P)");
+    for (obstacle, end) in [
+        (
+            "ALTER QLOCAL(INIT) PUT(DISABLED)",
+            "ALTER QLOCAL(INIT) PUT(ENABLED)",
+        ),
+        (
+            "ALTER QLOCAL(INIT) GET(DISABLED)",
+            "ALTER QLOCAL(INIT) GET(ENABLED)",
+        ),
+        (
+            "ALTER QLOCAL(INIT) GET(DISABLED)",
+            "DEFINE QLOCAL(INIT) REPLACE GET(ENABLED)",
+        ),
+        (missing, defined),
+        (missing, "ALTER QLOCAL(APP) PROCESS('')"),
+    ] {
+        for kind in ["DEPTH) TRIGDPTH(3", "FIRST", "EVERY"] {
+            let t = Triggered::new(&format!("TRIGTYPE({kind}) PROCESS(P)"));
+            t.w.run(defined);
+            t.w.run(obstacle);
+            for _ in 0..4 {
+                t.put(0);
+            }
+            put(&t.s, t.h, PERSISTENT, MQPMO_SYNCPOINT, b"work");
+            commit(&t.s);
+            let case = format!("{obstacle} {kind}");
+            assert_eq!(t.w.depth("INIT"), 0, "{case}");
+            assert_eq!(t.w.depth(DEAD), 0, "{case}");
+            assert_eq!(
+                t.w.mqsc("DISPLAY QLOCAL(APP) TRIGGER").rows[0]
+                    .2
+                    .shown("NOTRIGGER"),
+                None,
+                "{case}"
+            );
+            t.w.run(end);
+            assert_eq!(t.fired(), 1, "{case} {end}");
+        }
+    }
+}
+
+#[test]
+fn a_set_of_the_initiation_queue_fires_as_well() {
+    let t = Triggered::new("TRIGTYPE(DEPTH) TRIGDPTH(1)");
+    let q = open(&t.s, "INIT", MQOO_SET);
+    let set = |selector, value| block_on(t.s.set(q, &[selector], &[value], &[])).unwrap();
+    set(MQIA_INHIBIT_PUT, MQQA_PUT_INHIBITED);
+    t.put(0);
+    assert_eq!(t.fired(), 0);
+    set(MQIA_INHIBIT_PUT, MQQA_PUT_ALLOWED);
+    assert_eq!(t.fired(), 1);
+}
+
 #[test]
 fn a_trigger_message_that_cannot_be_put_is_dead_lettered() {
     for (obstacle, reason) in [
-        ("PUT(DISABLED)", Reason::PUT_INHIBITED),
+        ("MAXMSGL(683)", Reason::MSG_TOO_BIG_FOR_Q),
         ("MAXDEPTH(0)", Reason::Q_FULL),
     ] {
         let t = Triggered::new("TRIGTYPE(EVERY) TRIGDATA(X)");

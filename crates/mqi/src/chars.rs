@@ -60,6 +60,11 @@ impl<const N: usize> Chars<N> {
         Self(self.0.map(ebcdic::to_ascii))
     }
 
+    /// A name as it goes in EBCDIC.
+    pub fn name_to_ebcdic(self) -> Self {
+        Self(self.0.map(ebcdic::from_ascii))
+    }
+
     /// The text without its padding: up to the first NUL, trailing blanks off.
     pub fn trimmed(&self) -> &[u8] {
         let mut text = self.0.as_slice();

@@ -47,6 +47,26 @@ pub(crate) fn to_ascii(byte: u8) -> u8 {
     }
 }
 
+/// What [`to_ascii`] makes this character of; of any other SUB.
+pub(crate) fn from_ascii(byte: u8) -> u8 {
+    match byte {
+        0 => 0,
+        b' ' => 0x40,
+        b'.' => 0x4B,
+        b'/' => 0x61,
+        b'%' => 0x6C,
+        b'_' => 0x6D,
+        b'a'..=b'i' => byte - b'a' + 0x81,
+        b'j'..=b'r' => byte - b'j' + 0x91,
+        b's'..=b'z' => byte - b's' + 0xA2,
+        b'A'..=b'I' => byte - b'A' + 0xC1,
+        b'J'..=b'R' => byte - b'J' + 0xD1,
+        b'S'..=b'Z' => byte - b'S' + 0xE2,
+        b'0'..=b'9' => byte - b'0' + 0xF0,
+        _ => 0x3F,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +78,8 @@ mod tests {
             0xF9, 0x4B, 0x61, 0x6D, 0x6C, 0x40, 0x00,
         ];
         assert_eq!(&name.map(to_ascii), b"AIJRSZaijrsz059./_% \0");
+        assert_eq!(name.map(to_ascii).map(from_ascii), name);
+        assert_eq!(from_ascii(b'-'), 0x3F);
         // A no-break space, which would be an A.
         assert_eq!(to_ascii(0x41), 0x1A);
     }

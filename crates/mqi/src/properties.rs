@@ -59,6 +59,8 @@ pub struct Properties<'a> {
     /// More than a few, by name; those of one name in their order.
     sorted: Vec<u32>,
     fault: Option<Reason>,
+    /// Format and encoding of the data behind the headers.
+    behind: (Chars<8>, i32),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -113,6 +115,7 @@ impl<'a> Properties<'a> {
             (format, encoding) = (header.format, header.encoding);
             data = data.get(used..).unwrap_or_default();
         }
+        properties.behind = (format, encoding);
         properties.sort();
         properties
     }
@@ -181,6 +184,11 @@ impl<'a> Properties<'a> {
         self.all
             .iter()
             .map(|entry| (&*entry.folder, &*entry.path, &entry.value))
+    }
+
+    /// Format and encoding of what is behind the headers that they were read from.
+    pub fn behind(&self) -> &(Chars<8>, i32) {
+        &self.behind
     }
 
     /// The first thing that is malformed, as a call says it that has to: 2334 the header, 2421 a folder.
@@ -438,7 +446,7 @@ mod tests {
         assert_eq!(properties.get("mq_usr", "b"), Some(&first));
         // Other formats have none, whatever they look like.
         let none = Properties::read(Chars::new("MQSTR"), MQENC_NATIVE, &data);
-        assert_eq!(none, Properties::default());
+        assert!(none.iter().next().is_none() && none.fault().is_none());
     }
 
     /// Looked through for each name, these would be thousands of millions of steps.

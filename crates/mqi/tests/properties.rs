@@ -324,6 +324,7 @@ fn rfh2() -> impl Strategy<Value = Rfh2> {
                 flags,
                 name_value_ccsid,
                 folders,
+                in_ebcdic: false,
             },
         )
 }

@@ -15,6 +15,8 @@ impl Source for Made {
         let length = match name {
             Name::Jms(name) => name.text().len(),
             Name::Descriptor(name) => name.text().len(),
+            Name::Provider(name) => name.text().len(),
+            Name::Unset(name) => name.len(),
             Name::Property { folder, path } => folder.len() + path.len(),
         };
         match (self.0 + length) % MESSAGES {

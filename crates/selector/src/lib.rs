@@ -35,7 +35,7 @@ mod token;
 
 pub use evaluate::{Source, Value};
 pub use fault::{Error, Fault};
-pub use name::{Descriptor, Jms, Name};
+pub use name::{Descriptor, Jms, Name, Provider};
 pub use need::{Key, Need};
 pub use range::Range;
 

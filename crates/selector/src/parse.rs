@@ -210,7 +210,9 @@ impl<'a> Parser<'a> {
             Condition::Like(name, self.pattern()?)
         } else if self.take_keyword("IN")? {
             let name = self.as_name(left)?;
-            Condition::In(name, self.texts()?)
+            let texts = self.texts()?.into_iter();
+            let of = &self.names[name];
+            Condition::In(name, texts.map(|text| of.trimmed(text)).collect())
         } else if not {
             return Err(self.fault(Fault::Unexpected));
         } else {
@@ -267,14 +269,14 @@ impl<'a> Parser<'a> {
         Pattern::new(&text, escape).ok_or(self.fault(Fault::Escape))
     }
 
-    fn texts(&mut self) -> Result<Box<[Box<str>]>, Error> {
+    fn texts(&mut self) -> Result<Vec<Box<str>>, Error> {
         self.expect(Token::Open)?;
         let mut texts = vec![self.text()?.into()];
         while self.take(Token::Comma)? {
             texts.push(self.text()?.into());
         }
         self.expect(Token::Close)?;
-        Ok(texts.into())
+        Ok(texts)
     }
 
     fn sum(&mut self) -> Result<Node, Error> {

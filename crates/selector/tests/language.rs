@@ -3,7 +3,9 @@
 
 use std::borrow::Cow;
 
-use posthaste_selector::{DEEPEST, Fault, LONGEST, Name, Selector, Source, Value};
+use posthaste_selector::{
+    DEEPEST, Descriptor, Fault, LONGEST, Name, Provider, Selector, Source, Value,
+};
 
 /// The message of all rows.
 struct Message;
@@ -13,6 +15,7 @@ impl Source for Message {
         let Name::Property { folder, path } = name else {
             return match name {
                 Name::Jms(name) if name.text() == "JMSPriority" => Value::Exact(7),
+                Name::Jms(name) if name.text() == "JMSXUserID" => Value::Text("root".into()),
                 Name::Descriptor(field) if field.text() == "MsgId" => {
                     Value::Bytes(Cow::Borrowed(&[0x0a, 0xfc, 0x23]))
                 }
@@ -129,13 +132,22 @@ fn identifiers() {
         ("Root.MQMD.Format IS NULL", true),
         ("a.b IS NULL", true),
         ("mqx.y IS NULL", true),
+        // As IBM's library takes them where it selects itself: no message has them.
+        ("JMSNone = 1", false),
+        ("JMSNone IS NULL AND JMS_none IS NULL AND JMS IS NULL", true),
+        ("JMSXState = 0", false),
+        (
+            "JMSXRcvTimestamp IS NULL AND JMSXProducerTXID IS NULL",
+            true,
+        ),
     ]);
     refused(&[
         ("a..b = 1", Fault::Name),
         ("a. = 1", Fault::Name),
         ("a.1 = 1", Fault::Name),
-        ("JMSNone = 1", Fault::Name),
-        ("jms_x = 1 AND JMSfoo IS NULL", Fault::Name),
+        ("JMS.x = 1", Fault::Name),
+        ("JMS_IBM_Format.x IS NULL", Fault::Name),
+        ("usr.JMS_IBM_Format IS NULL", Fault::Name),
         ("usr.JMSType = 'x'", Fault::Name),
         ("usr.not = 1", Fault::Name),
         ("Root.MQMD.StrucId = 'MD'", Fault::Name),
@@ -148,6 +160,55 @@ fn identifiers() {
         ("NULL = 1", Fault::Unexpected),
         ("between = 1", Fault::Unexpected),
         ("n = Escape", Fault::Unexpected),
+    ]);
+}
+
+/// MQ, "Mapping JMS provider-specific fields", "JMS message object properties".
+#[test]
+fn properties_of_the_provider() {
+    let named = |text: &str| Name::new(text).unwrap_or_else(|| panic!("{text}"));
+    for field in Descriptor::ALL {
+        let name = named(&format!("JMS_IBM_MQMD_{}", field.text()));
+        assert_eq!(name, Name::Descriptor(*field));
+    }
+    for (text, field) in [
+        ("JMS_IBM_MsgType", Descriptor::MsgType),
+        ("JMS_IBM_Feedback", Descriptor::Feedback),
+        ("JMS_IBM_PutApplType", Descriptor::PutApplType),
+        ("JMS_IBM_PutDate", Descriptor::PutDate),
+        ("JMS_IBM_PutTime", Descriptor::PutTime),
+    ] {
+        assert_eq!(named(text), Name::Descriptor(field));
+    }
+    for name in Provider::ALL {
+        assert_eq!(named(name.text()), Name::Provider(*name));
+    }
+    for text in [
+        "JMS_IBM_Character_Set",
+        "JMS_IBM_MQMD_StrucId",
+        "JMS_IBM_format",
+        "JMSXState",
+    ] {
+        assert_eq!(named(text), Name::Unset(text.into()));
+    }
+    all(&[
+        ("JMS_IBM_MQMD_MsgId = \"0x0AFC23\"", true),
+        ("JMS_IBM_MsgType IS NULL", true),
+    ]);
+}
+
+/// Fields of characters are filled up with blanks, and say no more for it.
+#[test]
+fn blanks_at_the_end_of_a_field_do_not_count() {
+    all(&[
+        ("JMSXUserID = 'root'", true),
+        ("JMSXUserID = 'root        '", true),
+        ("'root  ' = JMSXUserID", true),
+        ("JMSXUserID <> 'root '", false),
+        ("JMSXUserID IN ('x', 'root ')", true),
+        ("JMSXUserID = ' root'", false),
+        ("color = 'blue '", false),
+        ("color IN ('blue ')", false),
     ]);
 }
 

@@ -98,14 +98,45 @@ impl From<LogError> for ChangeError {
 }
 
 /// Attributes whose change may make messages that are already there a trigger event.
-const TRIGGERS: [i32; 6] = [
+const TRIGGERS: [i32; 7] = [
     MQIA_INHIBIT_GET,
     MQIA_TRIGGER_CONTROL,
     MQIA_TRIGGER_DEPTH,
     MQIA_TRIGGER_MSG_PRIORITY,
     MQIA_TRIGGER_TYPE,
     MQCA_INITIATION_Q_NAME,
+    MQCA_PROCESS_NAME,
 ];
+
+/// What a change of an object may make trigger events of.
+struct Changed {
+    /// Messages that are on this queue already.
+    its_own: bool,
+    /// Those on the queues that it is the initiation queue of.
+    of_others: bool,
+}
+
+impl Changed {
+    fn of(before: &Attrs, after: &Attrs) -> Changed {
+        let differs = |selector: &i32| before.get(*selector) != after.get(*selector);
+        Changed {
+            its_own: TRIGGERS.iter().any(differs),
+            of_others: [MQIA_INHIBIT_GET, MQIA_INHIBIT_PUT].iter().any(differs),
+        }
+    }
+
+    fn follow(self, qm: &Arc<Inner>, definition: &Definition) {
+        let Runtime::Local(queue) = definition.runtime() else {
+            return;
+        };
+        if self.its_own {
+            delivery::definition_changed(qm, queue);
+        }
+        if self.of_others {
+            delivery::initiation_ready(qm, queue);
+        }
+    }
+}
 
 /// Whether it is one of the two topic objects that have no topic string.
 fn is_root(object: &Object) -> bool {
@@ -196,6 +227,10 @@ impl Catalogue {
         let impact = before
             .as_ref()
             .map(|before| Impact::of(object.kind, before, &object.attrs));
+        let changed = before.as_ref().map(|before| Changed {
+            its_own: true,
+            ..Changed::of(before, &object.attrs)
+        });
         let definition = self.applied(object, queue, start(logged));
         self.void_handles(&definition, &impact.unwrap_or_default());
         if let Some(subscription) = subscription {
@@ -203,8 +238,12 @@ impl Catalogue {
             qm.topics.define(subscription, user, end);
         }
         drop(order);
-        if let (Some(_), Runtime::Local(queue)) = (replace, definition.runtime()) {
-            delivery::definition_changed(qm, queue);
+        match changed {
+            Some(changed) => changed.follow(qm, &definition),
+            None if definition.kind() == ObjectKind::Process => {
+                delivery::process_defined(qm, &definition.object().name);
+            }
+            None => {}
         }
         Ok(Defined {
             definition,
@@ -231,11 +270,9 @@ impl Catalogue {
         if known.kind() != kind {
             return Err(ChangeError::WrongKind(known.kind()));
         }
-        let (end, triggers) = self.alter_known(qm, &known, changes, may)?;
+        let (end, changed) = self.alter_known(qm, &known, changes, may)?;
         drop(order);
-        if triggers && let Runtime::Local(queue) = known.runtime() {
-            delivery::definition_changed(qm, queue);
-        }
+        changed.follow(qm, &known);
         Ok(end)
     }
 
@@ -265,22 +302,20 @@ impl Catalogue {
         altered.map(drop)
     }
 
-    /// Changes some attributes of an object; the caller holds `order`. Gives where its record ends, and whether messages that are
-    /// there already may be a trigger event now.
+    /// Changes some attributes of an object; the caller holds `order`. Gives where its record ends, and what may be a trigger event
+    /// now.
     fn alter_known(
         &self,
         qm: &Arc<Inner>,
         known: &Definition,
         changes: &Attrs,
         may: May<'_>,
-    ) -> Result<(Option<Lsn>, bool), ChangeError> {
+    ) -> Result<(Option<Lsn>, Changed), ChangeError> {
         let mut object = known.object();
         let before = object.attrs.clone();
         object.attrs.merge(changes);
         may(known, &object.attrs)?;
-        let triggers = TRIGGERS
-            .iter()
-            .any(|selector| before.get(*selector) != object.attrs.get(*selector));
+        let changed = Changed::of(&before, &object.attrs);
         let queue = known.queue_id();
         let subscription = qm.read_subscription(&mut object, Some(&before))?;
         alone_in_its_group(qm, subscription.as_ref())?;
@@ -292,7 +327,7 @@ impl Catalogue {
         if let Some(subscription) = subscription {
             qm.topics.define(subscription, None, end);
         }
-        Ok((end, triggers))
+        Ok((end, changed))
     }
 
     /// A queue has triggered by its depth and does so no more (TRIGGER becomes NOTRIGGER). A full log does not hinder

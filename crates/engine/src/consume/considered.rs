@@ -1,7 +1,7 @@
 //! A message as it is considered by whoever may want it: what the names in a selector stand for.
 //!
 //! Sources: MQ manual, "Property name restrictions" (the synonyms of JMS headers), "Mapping IBM MQ fields onto JMS
-//! fields", "Message descriptor fields as properties".
+//! fields", "Message descriptor fields as properties", "Mapping JMS provider-specific fields".
 //!
 //! Invariant: the properties are taken out of the message at most once however many consider it, and only if a selector
 //! asks for one of them; nothing of them is kept with the message
@@ -11,9 +11,13 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::fmt::Write as _;
 
-use posthaste_mqi::constants::{MQMF_MSG_IN_GROUP, MQPER_PERSISTENT};
+use posthaste_mqi::constants::{
+    MQMF_LAST_MSG_IN_GROUP, MQMF_MSG_IN_GROUP, MQPER_PERSISTENT, MQRO_COA_WITH_FULL_DATA,
+    MQRO_COD_WITH_FULL_DATA, MQRO_DISCARD_MSG, MQRO_EXCEPTION_WITH_FULL_DATA,
+    MQRO_EXPIRATION_WITH_FULL_DATA, MQRO_NAN, MQRO_PAN, MQRO_PASS_CORREL_ID, MQRO_PASS_MSG_ID,
+};
 use posthaste_mqi::{Chars, Md, Properties, Property};
-use posthaste_selector::{Descriptor, Jms, Name, Source, Value};
+use posthaste_selector::{Descriptor, Jms, Name, Provider, Source, Value};
 
 use crate::message::Message;
 
@@ -34,12 +38,14 @@ impl<'a> Considered<'a> {
         }
     }
 
-    fn property(&self, folder: &str, path: &str) -> Option<&Property<'a>> {
+    fn properties(&self) -> &Properties<'a> {
         let message = self.message;
-        let properties = self
-            .properties
-            .get_or_init(|| Properties::of_parts(&message.md, message.data.parts()));
-        properties.get(folder, path)
+        self.properties
+            .get_or_init(|| Properties::of_parts(&message.md, message.data.parts()))
+    }
+
+    fn property(&self, folder: &str, path: &str) -> Option<&Property<'a>> {
+        self.properties().get(folder, path)
     }
 
     /// A property of a folder, as it is.
@@ -116,6 +122,27 @@ impl<'a> Considered<'a> {
         }
     }
 
+    fn of_provider(&self, name: Provider) -> Value<'_> {
+        let md = &self.message.md;
+        let among = match name {
+            Provider::Format => return of_chars(&self.properties().behind().0),
+            Provider::Encoding => return Value::Exact(self.properties().behind().1.into()),
+            Provider::LastMsgInGroup => {
+                return Value::Boolean(md.msg_flags & MQMF_LAST_MSG_IN_GROUP != 0);
+            }
+            Provider::Exception => MQRO_EXCEPTION_WITH_FULL_DATA,
+            Provider::Expiration => MQRO_EXPIRATION_WITH_FULL_DATA,
+            Provider::Coa => MQRO_COA_WITH_FULL_DATA,
+            Provider::Cod => MQRO_COD_WITH_FULL_DATA,
+            Provider::Pan => MQRO_PAN,
+            Provider::Nan => MQRO_NAN,
+            Provider::PassMsgId => MQRO_PASS_MSG_ID,
+            Provider::PassCorrelId => MQRO_PASS_CORREL_ID,
+            Provider::DiscardMsg => MQRO_DISCARD_MSG,
+        };
+        Value::Exact((md.report & among).into())
+    }
+
     fn field(&self, field: Descriptor) -> Value<'_> {
         let md = &self.message.md;
         let number = |number: i32| Value::Exact(number.into());
@@ -158,6 +185,8 @@ impl Source for Considered<'_> {
             Name::Property { folder, path } => self.own(folder, path),
             Name::Jms(name) => self.header(*name),
             Name::Descriptor(field) => self.field(*field),
+            Name::Provider(name) => self.of_provider(*name),
+            Name::Unset(_) => Value::Null,
         }
     }
 }

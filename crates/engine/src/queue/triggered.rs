@@ -63,4 +63,11 @@ impl<Q> Triggered<Q> {
         let queues = queues.into_iter().flat_map(BTreeMap::values);
         queues.filter_map(Weak::upgrade).collect()
     }
+
+    /// All queues that trigger.
+    pub(crate) fn all(&self) -> Vec<Arc<Q>> {
+        let served = self.0.lock();
+        let queues = served.by_initiation.values().flat_map(BTreeMap::values);
+        queues.filter_map(Weak::upgrade).collect()
+    }
 }

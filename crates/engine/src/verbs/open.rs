@@ -418,7 +418,7 @@ impl SessionInner {
                 if options & (MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE) != 0
                     && let Target::Queue { queue, .. } = &target
                 {
-                    crate::delivery::initiation_opened(qm, queue);
+                    crate::delivery::initiation_ready(qm, queue);
                 }
                 Ok(Done::ok(hobj))
             }

@@ -31,6 +31,8 @@ pub struct Rfh2 {
     pub name_value_ccsid: i32,
     /// The folders, without padding.
     pub folders: Vec<String>,
+    /// StrucId and Format are in EBCDIC, as those of a message from z/OS are; `format` here is not.
+    pub in_ebcdic: bool,
 }
 
 impl Default for Rfh2 {
@@ -42,6 +44,7 @@ impl Default for Rfh2 {
             flags: MQRFH_NO_FLAGS,
             name_value_ccsid: text::UTF_8,
             folders: Vec::new(),
+            in_ebcdic: false,
         }
     }
 }
@@ -54,7 +57,7 @@ impl Rfh2 {
 
     /// Reads an MQRFH2 with its folders; the bytes used are StrucLength, behind which the
     /// data begin. `order` is the integer order of MQMD.Encoding, or of the header before
-    /// this one. A fault is MQRC_RFH_ERROR, or MQRC_RFH_FORMAT_ERROR when a folder's text
+    /// this one. Its own characters may be in EBCDIC. A fault is MQRC_RFH_ERROR, or MQRC_RFH_FORMAT_ERROR when a folder's text
     /// is not valid in its character set.
     pub fn decode(
         bytes: &[u8],
@@ -62,7 +65,7 @@ impl Rfh2 {
         pointers: PointerSize,
     ) -> Result<(Self, usize), StructError> {
         let mut reader = Reader::new(bytes, order, pointers, "MQRFH2", Reason::RFH_ERROR);
-        let (mut value, end) = Self::fixed_part(&mut reader, b"RFH ")?;
+        let (mut value, end) = Self::fixed_part(&mut reader)?;
         while reader.at() < end {
             let (at, bytes) = read_folder(&mut reader, end)?;
             let folder = text_of(bytes, value.name_value_ccsid, order);
@@ -73,19 +76,14 @@ impl Rfh2 {
     }
 
     /// Reads an MQRFH2 for its folders alone, which are given beside a header without any: where the text allows it they
-    /// are parts of the input. Its own characters may be in EBCDIC, as those of a message from z/OS are. One that is no text is a fault of its own, and those behind it are read.
+    /// are parts of the input. One that is no text is a fault of its own, and those behind it are read.
     ///
     /// # Errors
     /// Those of [`Rfh2::decode`] that are about the header and the lengths in it.
     pub(crate) fn split(bytes: &[u8], order: ByteOrder) -> Result<Split<'_>, StructError> {
         let pointers = PointerSize::Four;
         let mut reader = Reader::new(bytes, order, pointers, "MQRFH2", Reason::RFH_ERROR);
-        let ebcdic = bytes.starts_with(&STRUC_ID_IN_EBCDIC);
-        let id = if ebcdic { &STRUC_ID_IN_EBCDIC } else { b"RFH " };
-        let (mut value, end) = Self::fixed_part(&mut reader, id)?;
-        if ebcdic {
-            value.format = value.format.name_from_ebcdic();
-        }
+        let (value, end) = Self::fixed_part(&mut reader)?;
         let mut folders = Vec::new();
         while reader.at() < end {
             let (_, bytes) = read_folder(&mut reader, end)?;
@@ -95,11 +93,9 @@ impl Rfh2 {
     }
 
     /// Reads what is in front of the folders; and where they end.
-    fn fixed_part(
-        reader: &mut Reader<'_>,
-        struc_id: &[u8; 4],
-    ) -> Result<(Self, usize), StructError> {
-        reader.eye_catcher(struc_id)?;
+    fn fixed_part(reader: &mut Reader<'_>) -> Result<(Self, usize), StructError> {
+        let in_ebcdic = reader.all().starts_with(&STRUC_ID_IN_EBCDIC);
+        reader.eye_catcher(struc_id(in_ebcdic))?;
         reader.version(2, 2)?;
         let at = reader.at();
         let end = usize::try_from(reader.i32("StrucLength")?)
@@ -113,7 +109,11 @@ impl Rfh2 {
             flags: reader.i32("Flags")?,
             name_value_ccsid: 0,
             folders: Vec::new(),
+            in_ebcdic,
         };
+        if in_ebcdic {
+            value.format = value.format.name_from_ebcdic();
+        }
         let at = reader.at();
         value.name_value_ccsid = reader.i32("NameValueCCSID")?;
         if value.name_value_ccsid != text::UTF_8 && !text::is_utf_16(value.name_value_ccsid) {
@@ -130,14 +130,18 @@ impl Rfh2 {
             .map(|text| self.padded(text, order))
             .collect();
         let length: usize = FIXED + folders.iter().map(|folder| 4 + folder.len()).sum::<usize>();
+        let format = match self.in_ebcdic {
+            true => self.format.name_to_ebcdic(),
+            false => self.format,
+        };
         let mut writer = Writer::new(out, order, pointers);
         writer
-            .bytes(b"RFH ")
+            .bytes(struc_id(self.in_ebcdic))
             .i32(2)
             .i32(as_long(length))
             .i32(self.encoding)
             .i32(self.coded_char_set_id)
-            .chars(&self.format)
+            .chars(&format)
             .i32(self.flags)
             .i32(self.written_ccsid());
         for folder in &folders {
@@ -175,6 +179,13 @@ impl Rfh2 {
             .iter()
             .map(String::as_str)
             .find(|text| folder_name(text) == Some(name))
+    }
+}
+
+fn struc_id(in_ebcdic: bool) -> &'static [u8; 4] {
+    match in_ebcdic {
+        true => &STRUC_ID_IN_EBCDIC,
+        false => b"RFH ",
     }
 }
 
@@ -272,6 +283,20 @@ mod tests {
                 header
             );
         }
+    }
+
+    #[test]
+    fn a_header_in_ebcdic_is_written_as_it_was() {
+        let header = Rfh2 {
+            format: Chars::new("MQSTR"),
+            in_ebcdic: true,
+            ..sample()
+        };
+        let bytes = bytes_of(&header);
+        assert_eq!(bytes[..4], STRUC_ID_IN_EBCDIC);
+        assert_eq!(&bytes[20..28], b"\xD4\xD8\xE2\xE3\xD9\x40\x40\x40");
+        let (read, used) = Rfh2::decode(&bytes, BIG.0, BIG.1).unwrap();
+        assert_eq!((read, used), (header, bytes.len()));
     }
 
     #[test]

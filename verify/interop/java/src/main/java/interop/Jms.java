@@ -343,6 +343,59 @@ public final class Jms {
         equal(3, place.depth(name));
     }
 
+    /** Properties of the provider in selectors: what the library selects itself it selects as the queue manager does. */
+    @Case
+    public void selectorsNamePropertiesOfTheProvider() throws Exception {
+        String[] alike = {
+            "JMS_IBM_Format = 'MQSTR   '", "JMS_IBM_Format LIKE 'MQ%'", "JMS_IBM_MsgType = 1", "JMS_IBM_Feedback = 0",
+            "JMS_IBM_PutApplType = 28", "JMS_IBM_PutDate LIKE '20______'", "JMS_IBM_PutTime IS NOT NULL",
+            "JMS_IBM_Report_Exception = 0 AND JMS_IBM_Report_Expiration = 0 AND JMS_IBM_Report_COA = 0",
+            "JMS_IBM_Report_COD = 2048 AND JMS_IBM_Report_Pass_Msg_ID = 128 AND JMS_IBM_Report_Pass_Correl_ID = 0",
+            "JMS_IBM_Report_PAN = 0 AND JMS_IBM_Report_NAN = 0 AND JMS_IBM_Report_Discard_Msg = 0",
+            "JMS_IBM_Last_Msg_In_Group = FALSE", "JMS_IBM_Character_Set IS NULL", "JMS_IBM_Retain IS NULL",
+            "JMSXState IS NULL AND JMSXRcvTimestamp IS NULL AND JMSXProducerTXID IS NULL AND JMSXConsumerTXID IS NULL",
+            "JMSNone IS NULL AND JMS_none IS NULL", "JMSXUserID LIKE '_%'",
+        };
+        String[] here = {
+            "JMS_IBM_Format = 'MQSTR'", "JMS_IBM_Encoding = 273", "JMS_IBM_MQMD_Priority = 4",
+            "JMS_IBM_MQMD_Format = 'MQHRF2'", "JMS_IBM_MQMD_MsgId IS NOT NULL",
+        };
+        String[] none = {"JMS_IBM_MsgType = 8", "JMS_IBM_Format = 'MQHRF2  '", "JMSXState = 0", "JMS_IBM_Nonsense = 1"};
+        String[] refused = {"JMS.none IS NULL", "JMS_IBM_Format.none IS NULL", "usr.JMS_IBM_Format IS NULL"};
+        try (Connection connection = connect()) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            Queue queue = session.createQueue(place.queue());
+            TextMessage message = session.createTextMessage("text");
+            message.setIntProperty("JMS_IBM_Report_COD", 2048);
+            message.setIntProperty("JMS_IBM_Report_Pass_Msg_ID", 128);
+            message.setJMSReplyTo(queue);
+            session.createProducer(queue).send(message);
+            for (String selector : alike) {
+                that(selects(session, queue, selector), selector);
+            }
+            for (String selector : here) {
+                that(selects(session, queue, selector) != place.channel.equals("SC0"), selector);
+            }
+            for (String selector : none) {
+                that(!selects(session, queue, selector), selector);
+            }
+            for (String selector : refused) {
+                try {
+                    selects(session, queue, selector);
+                    throw new AssertionError(selector);
+                } catch (InvalidSelectorException expected) {
+                    // That is what it is to be.
+                }
+            }
+        }
+    }
+
+    private static boolean selects(Session session, Queue queue, String selector) throws JMSException {
+        try (QueueBrowser browser = session.createBrowser(queue, selector)) {
+            return browser.getEnumeration().hasMoreElements();
+        }
+    }
+
     @Case
     public void requestAndReplyByATemporaryQueue() throws Exception {
         String name = place.queue();
