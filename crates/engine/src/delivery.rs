@@ -63,13 +63,17 @@ fn arrived(
 /// Puts the trigger message, if the conditions are still met.
 pub(crate) fn fire(qm: &Arc<Inner>, queue: &Arc<Queue>, event: Event) {
     let mut event = Some(event);
-    while let Some(due) = event {
-        event = None;
-        let off = due.off;
+    while let Some(due) = event.take() {
+        let (off, initiation) = (due.off, due.trigger.initiation_q.clone());
         if !put_trigger_message(qm, queue, due) && off {
-            // They may have been met again before triggering is on again.
             trigger::give_back(queue);
-            event = still_due(qm, &mut queue.lock(), Occasion::Ready);
+            // They may have been met again before triggering was on again. Looked at with its lock: one that is not free, as a queue's own
+            // is that names itself, would be taken for served for ever.
+            let initiation = queue_for_others(qm, &initiation);
+            let is_ready = initiation.is_some_and(|it| takes_trigger_messages(&it.lock()));
+            if is_ready {
+                event = still_due(qm, &mut queue.lock(), Occasion::Ready);
+            }
         }
     }
 }

@@ -562,6 +562,28 @@ fn queues_do_not_trigger_in_a_circle() {
 
 /// A waiting trigger monitor is given the trigger message.
 #[test]
+fn a_queue_that_is_its_own_initiation_queue_fires_for_whoever_has_it_open() {
+    for (kind, while_open) in [("FIRST", 0), ("EVERY", 1), ("DEPTH", 0)] {
+        let w = World::with_dead_letters();
+        w.run(&format!(
+            "DEFINE QLOCAL(OWN) INITQ(OWN) TRIGGER TRIGTYPE({kind}) TRIGDPTH(1)"
+        ));
+        let s = w.connect();
+        let h = open(&s, "OWN", MQOO_OUTPUT);
+        put(&s, h, NOT_PERSISTENT, 0, b"work");
+        w.run("ALTER QLOCAL(OWN) NOTRIGGER");
+        w.run("ALTER QLOCAL(OWN) TRIGGER");
+        assert_eq!(w.depth("OWN"), 1, "{kind}");
+        // Who has it open serves it, so that only EVERY is an event.
+        let monitor = w.connect();
+        let own = open(&monitor, "OWN", MQOO_INPUT_SHARED);
+        while next(&monitor, own, 0).is_ok() {}
+        put(&s, h, NOT_PERSISTENT, 0, b"work");
+        assert_eq!(w.depth("OWN"), 1 + while_open, "{kind}");
+    }
+}
+
+#[test]
 fn a_waiting_monitor_is_woken() {
     let t = Triggered::new("TRIGTYPE(FIRST)");
     let waiting = wait(&t.monitor, t.initiation, md(0), gmo(0));
