@@ -113,6 +113,11 @@ fn an_old_log_and_another_name_are_refused() {
 #[test]
 fn a_log_is_trusted_where_only_the_note_of_it_is_lost() {
     let place = Place::new();
+    place.serving("QM1").end();
+    let old = std::fs::read(place.data().join("log/QM1/LOG.CTL")).unwrap();
+    for _ in 0..2 {
+        place.serving("QM1").end();
+    }
     let serving = place.serving("QM1");
     place
         .fed("acked\n", "put DEV.QUEUE.1 QM1 --persistent")
@@ -125,6 +130,14 @@ fn a_log_is_trusted_where_only_the_note_of_it_is_lost() {
     refused(&place, 78, "AMQ2026S");
     let advice = place.line("check QM1").err;
     assert!(advice.contains("start --trust-log"), "{advice}");
+    // A log that does not fit the files even so, as one from before some checkpoints, stays refused, and the right one is not for it.
+    let log = place.data().join("log/QM1");
+    let control = std::fs::read(log.join("LOG.CTL")).unwrap();
+    std::fs::write(log.join("LOG.CTL"), &old).unwrap();
+    place
+        .line("start QM1 --trust-log --ns")
+        .failed_with(74, "AMQ2022S");
+    std::fs::write(log.join("LOG.CTL"), control).unwrap();
     let started = place.line("start QM1 --trust-log --ns").good();
     assert!(started.err.contains("AMQ2089W"), "{started:?}");
     assert_eq!(place.line("get DEV.QUEUE.1 QM1").good().out, "acked\n");
