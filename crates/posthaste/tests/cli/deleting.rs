@@ -490,13 +490,18 @@ fn a_qm_ini_that_has_lost_its_log_is_refused() {
     let (home, log) = (place.home("QM1"), logs.join("QM1"));
     let ini = home.join("qm.ini");
     let right = fs::read_to_string(&ini).unwrap();
-    let (before_log, _) = right.split_once("Log:").unwrap();
+    let (before_log, _) = right.split_once("\nLog:").unwrap();
+    // Wherever it was cut off: what it closes stands before that line.
+    let last = right.rfind("   LogPath=").unwrap();
+    assert_eq!(right[last..].lines().count(), 1);
     let before = all(place.path());
     for text in [
         "",
         "\n",
         "# nothing\n",
+        &right[..right[..1024].rfind('\n').unwrap() + 1],
         before_log,
+        &right[..last],
         "Log:\n   LogFilePages=64\n",
     ] {
         fs::write(&ini, text).unwrap();

@@ -1,5 +1,8 @@
 //! The commented `qm.ini` that a new queue manager gets: what was chosen stands as a value, every
 //! other key that does something as a comment with its default.
+//!
+//! Invariant: where the log is, without which nothing starts, stands in the last line, so that a file that was cut off is
+//! refused wherever that was, and never one that closes less than it did.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -75,10 +78,10 @@ pub fn new_file(
          # `posthaste check {name}` looks at the file without starting.\n"
     );
     let mut stanza = "";
-    for key in KEYS {
+    let mut add = |out: &mut String, key: &Key| {
         let not_chosen = key.stanza == "Encryption" && encryption.is_none();
         if not_chosen || matches!(key.effect, Effect::None(_)) {
-            continue;
+            return;
         }
         // Writing to a String does not fail.
         if key.stanza != stanza {
@@ -90,9 +93,17 @@ pub fn new_file(
             Some(value) => writeln!(out, "   {}={value}", key.key),
             None => writeln!(out, "   #{}={}", key.key, key.default),
         };
+    };
+    let (log, others): (Vec<&Key>, Vec<&Key>) = KEYS.iter().partition(|key| key.stanza == "Log");
+    let (path, shape): (Vec<&Key>, Vec<&Key>) = log.iter().partition(|key| key.key == "LogPath");
+    for key in others {
+        add(&mut out, key);
     }
     if access != Access::Unchecked {
         out.push_str(AUTHORIZATION);
+    }
+    for key in shape.into_iter().chain(path) {
+        add(&mut out, key);
     }
     out
 }
