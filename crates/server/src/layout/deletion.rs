@@ -82,12 +82,13 @@ fn file(path: &Path) -> Result<String, Failure> {
     Ok(found(path)?.map_or_else(
         || ABSENT.to_owned(),
         |found| {
-            format!(
-                "{} {}.{:09}",
-                found.ino(),
-                found.ctime(),
-                found.ctime_nsec()
-            )
+            let (number, birth) = number_and_birth(&found);
+            // Who gives the deletion the permissions that it lacked changes the time of the inode.
+            let (seconds, nanos) = match birth == UNKNOWN {
+                true => (found.ctime(), found.ctime_nsec()),
+                false => (found.mtime(), found.mtime_nsec()),
+            };
+            format!("{number} {birth} {seconds}.{nanos:09}")
         },
     ))
 }

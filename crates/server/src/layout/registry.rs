@@ -320,14 +320,19 @@ fn lock(path: &Path, waits: Duration) -> Result<fs::File, Failure> {
 
 /// Who has the lock of a file, as the system says it: nothing of processes of another container.
 fn holder(path: &Path) -> String {
-    let number = fs::metadata(path).map(|found| found.ino().to_string());
+    let number = fs::metadata(path).map(|found| {
+        let (major, minor) = (
+            rustix::fs::major(found.dev()),
+            rustix::fs::minor(found.dev()),
+        );
+        format!("{major:02x}:{minor:02x}:{}", found.ino())
+    });
     let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
     // `1: FLOCK  ADVISORY  WRITE 4711 fe:00:6635612 0 EOF`; one that waits has `->` in the second place.
     let process = number.ok().and_then(|number| {
         locks.lines().find_map(|line| {
             let fields: Vec<&str> = line.split_whitespace().collect();
-            let is_it = |file: &&str| file.rsplit(':').next() == Some(&*number);
-            let found = fields.get(1) == Some(&"FLOCK") && fields.get(5).is_some_and(is_it);
+            let found = fields.get(1) == Some(&"FLOCK") && fields.get(5) == Some(&&*number);
             let process = fields.get(4).filter(|_| found)?;
             process.parse::<u32>().ok().filter(|process| *process > 0)
         })

@@ -138,9 +138,7 @@ pub fn add_existing(data: &DataDir, home: &Home) -> Result<(), Failure> {
         Whose::Anothers(_) => Ok(()),
         Whose::Own | Whose::Missing(_) => owner_note::write(&home.folder, data.root()),
     };
-    match noted {
-        // It is known, and the next start notes it: from a full disk messages are to be got.
-        Err(failure) if failure.exit == Exit::NoSpace => Ok(()),
-        noted => noted,
-    }
+    // It is known whether that could be noted or not: from a full or read-only disk messages are to be got, and a start notes it.
+    drop(noted);
+    Ok(())
 }
