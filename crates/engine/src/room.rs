@@ -212,6 +212,13 @@ impl Room {
         }
     }
 
+    /// Whether there is room, but no file can be made: an image needs a new one, so that the reserve, which keeps no inodes, would be
+    /// given up in vain, and puts refused meanwhile. Where a file system makes inodes of its room (XFS), both go together.
+    fn lacks_inodes_only(&self, wanted: u64) -> bool {
+        let free_bytes = || self.disk.free_bytes(&self.data).unwrap_or(0);
+        matches!(self.disk.free_inodes(&self.data), Ok(Some(0))) && free_bytes() >= wanted
+    }
+
     /// Does a write of a checkpoint. While the disk has no room for its `bytes`, the reserve is spent; not where there are no inodes.
     pub(crate) fn write<T>(
         &self,
@@ -224,14 +231,13 @@ impl Room {
             if !matches!(written, Err(StoreError::Full)) {
                 return written;
             }
-            // An image needs a new file: the reserve, which keeps no inodes, would be given up in vain, and puts refused meanwhile.
-            if matches!(self.disk.free_inodes(&self.data), Ok(Some(0))) {
+            let wanted = (bytes + bytes / 8 + MARGIN).max(LEAST);
+            if self.lacks_inodes_only(wanted) {
                 return Err(StoreError::Full);
             }
             // First nobody else may take room, then there is some.
             self.whole.store(false, Ordering::SeqCst);
             let keep = self.keep_for_others(who);
-            let wanted = (bytes + bytes / 8 + MARGIN).max(LEAST);
             if !self.reserve.spend(wanted, keep)? {
                 return Err(StoreError::Full);
             }

@@ -41,7 +41,7 @@ use crate::session::Session;
 use crate::signal::either;
 use crate::verbs::put_delayed::landing;
 use crate::verbs::{Done, send};
-use header::{Header, Place};
+use header::{Header, Landing, Place};
 use known::LONGEST_WAIT;
 
 /// Microseconds until what could not be put is tried again.
@@ -429,6 +429,8 @@ fn may_land(qm: &Inner, header: &Header, resolved: &Resolved) -> Result<(), Reas
         Target::Topic(_) => matches!(header.to, Place::Topic(_)),
         // It may be transmitted from by now. The command queue was what it is when it was put.
         Target::Queue { queue, .. } if speaks_for_itself(queue) => false,
+        // By which queue it was to be transmitted was not written before.
+        Target::Remote { .. } if header.landing == Landing::Nowhere => !header.earlier,
         _ => !header.earlier && lands.is_known() && lands == header.landing,
     };
     if is_unchanged {

@@ -12,6 +12,8 @@ use crate::constants::{MQCCSI_INHERIT, MQENC_NATIVE, MQRFH_NO_FLAGS};
 use crate::{ByteOrder, Chars, PointerSize, Reason, text};
 use std::borrow::Cow;
 
+/// Where Format is.
+const FORMAT_AT: usize = 20;
 const FIXED: usize = 36;
 /// `RFH ` in any of the EBCDIC character sets.
 const STRUC_ID_IN_EBCDIC: [u8; 4] = [0xD9, 0xC6, 0xC8, 0x40];
@@ -66,6 +68,11 @@ impl Rfh2 {
     ) -> Result<(Self, usize), StructError> {
         let mut reader = Reader::new(bytes, order, pointers, "MQRFH2", Reason::RFH_ERROR);
         let (mut value, end) = Self::fixed_part(&mut reader)?;
+        // One with letters that no format of MQ has could not be written as it was: such a header is left as it is.
+        let format = bytes.get(FORMAT_AT..FORMAT_AT + 8).unwrap_or_default();
+        if value.in_ebcdic && value.format.name_to_ebcdic().as_bytes() != format {
+            return Err(reader.fault_with(Reason::RFH_ERROR, "Format", FORMAT_AT));
+        }
         while reader.at() < end {
             let (at, bytes) = read_folder(&mut reader, end)?;
             let folder = text_of(bytes, value.name_value_ccsid, order);
@@ -297,6 +304,11 @@ mod tests {
         assert_eq!(&bytes[20..28], b"\xD4\xD8\xE2\xE3\xD9\x40\x40\x40");
         let (read, used) = Rfh2::decode(&bytes, BIG.0, BIG.1).unwrap();
         assert_eq!((read, used), (header, bytes.len()));
+        // "MY-FMT": the hyphen would not come back.
+        let mut other = bytes;
+        other[20..28].copy_from_slice(b"\xD4\xE8\x60\xC6\xD4\xE3\x40\x40");
+        assert!(Rfh2::decode(&other, BIG.0, BIG.1).is_err());
+        assert!(Rfh2::split(&other, BIG.0).is_ok());
     }
 
     #[test]
