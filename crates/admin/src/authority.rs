@@ -120,11 +120,12 @@ impl SubscriptionChange<'_> {
             .as_ref()
             .is_some_and(|there| Destination::of(qm, there) != to);
         let sets_identity = self.sets_identity(base.as_ref(), moves);
-        // One that is managed now may be no more when this is done.
+        // One that is managed now may be no more when this is done; what it has already may be repeated.
         let names_queue = [MQCACF_DESTINATION, MQCACF_DESTINATION_Q_MGR]
             .iter()
             .any(|selector| !self.given.text(*selector).trim_end_matches(' ').is_empty());
-        if (names_queue || !self.is_managed(base.as_ref())) && !to.queue.is_empty() {
+        let names_another = names_queue && (moves || there.is_none());
+        if (names_another || !self.is_managed(base.as_ref())) && !to.queue.is_empty() {
             if sets_identity {
                 let set: Authorities = Authority::SetIdentity.into();
                 needed.push(Needed::Object(ObjectType::Queue, to.queue.clone(), set));

@@ -560,7 +560,7 @@ fn queues_do_not_trigger_in_a_circle() {
     assert_eq!(w.depth("SELF"), 2);
 }
 
-/// A waiting trigger monitor is given the trigger message.
+/// Its lock is not free while the conditions are looked at.
 #[test]
 fn a_queue_that_is_its_own_initiation_queue_fires_for_whoever_has_it_open() {
     for (kind, while_open) in [("FIRST", 0), ("EVERY", 1), ("DEPTH", 0)] {
@@ -583,6 +583,7 @@ fn a_queue_that_is_its_own_initiation_queue_fires_for_whoever_has_it_open() {
     }
 }
 
+/// A waiting trigger monitor is given the trigger message.
 #[test]
 fn a_waiting_monitor_is_woken() {
     let t = Triggered::new("TRIGTYPE(FIRST)");

@@ -31,10 +31,10 @@ pub(crate) fn start(place: Option<&Path>, args: &cli::Start) -> Result<Exit, Fai
     if args.insecure {
         server::allow_insecure_listeners(&home)?;
     }
-    if args.trust_log
-        && let Some(warning) = server::trust_log(&posthaste_env::os(), &data, &home)?
-    {
-        complain(&warning.to_string());
+    if args.trust_log {
+        for warning in server::trust_log(&posthaste_env::os(), &data, &home)? {
+            complain(&warning.to_string());
+        }
     }
     let failed = |error: std::io::Error| Failure::io(&home.folder, &error);
     let program = std::env::current_exe().map_err(failed)?;

@@ -2,8 +2,10 @@
 //! is done again something else may have their names: another queue manager, or the same one from a backup.
 //!
 //! Invariants:
-//! * A folder is known by its number in the file system and the time when it was made, a file by its number and its last change
-//!   (`ctime`), which nobody sets: what was put back, or used since, is another one, also in the folder that was there.
+//! * A folder is known by its number in the file system and the time when it was made, a file by these and the last change of
+//!   what is in it: what was put back, or used since, is another one, also in the folder that was there. Only what a
+//!   copy of the same moment was written over cannot be told from what was there, and was not removed. Where the file system keeps no
+//!   time when files were made, `ctime` stands for it.
 //! * A deletion takes the log's control file first, and `qm.ini` last: where one of these is there, it must be the one that was noted.
 //! * Of what was not noted (by earlier releases), or where the file system keeps no such time, only what can be no whole queue
 //!   manager is taken for the remains: no log that has log files, no data that name another log.

@@ -133,6 +133,28 @@ fn try_start(
     messages: bool,
     found: &mut Findings,
 ) -> Result<(), Failure> {
+    let (qm, mut damaged) = recovered(env, home, configured)?;
+    try_ports(home, &qm, found);
+    if messages {
+        let (read, unreadable) = qm.read_all();
+        found.messages = read;
+        for (queue, what) in unreadable {
+            if damaged.iter().all(|known| known.first() != Some(&queue)) {
+                damaged.push(vec![queue, what]);
+            }
+        }
+    }
+    found.damaged = damaged.iter().map(|inserts| damage(inserts)).collect();
+    Ok(())
+}
+
+/// A queue manager that was recovered in memory, and the inserts of the message about each queue that is damaged.
+type Recovered = (QueueManager, Vec<Vec<String>>);
+
+/// Recovers the queue manager in memory; what was recovered does not contradict itself.
+fn recovered(env: &Env, home: &Home, configured: &Configured) -> Result<Recovered, Failure> {
+    // As the process that serves does: each queue with a file keeps it open.
+    posthaste_env::allow_descriptors();
     let env = Env {
         disk: Arc::new(Overlay::new(Arc::clone(&env.disk))),
         ..env.clone()
@@ -144,23 +166,26 @@ fn try_start(
         .qm;
     let refused = |what: String| Failure::new(Exit::StoreRefused, "AMQ2025S", &[&home.name, &what]);
     qm.check().map_err(refused)?;
-    try_ports(home, &qm, found);
-    let mut damaged = std::mem::take(&mut *operator.0.lock());
-    if messages {
-        let (read, unreadable) = qm.read_all();
-        found.messages = read;
-        for (queue, what) in unreadable {
-            if damaged.iter().all(|known| known.first() != Some(&queue)) {
-                damaged.push(vec![queue, what]);
-            }
-        }
-    }
-    let failure = |inserts: Vec<String>| {
-        let inserts: Vec<&str> = inserts.iter().map(String::as_str).collect();
-        Failure::new(Exit::StoreRefused, DAMAGED, &inserts)
-    };
-    found.damaged = damaged.into_iter().map(failure).collect();
-    Ok(())
+    let damaged = std::mem::take(&mut *operator.0.lock());
+    Ok((qm, damaged))
+}
+
+/// Whether a start on what a disk holds would succeed; the queues that are damaged.
+///
+/// # Errors
+/// What the start would be refused for.
+pub(super) fn would_start(
+    env: &Env,
+    home: &Home,
+    configured: &Configured,
+) -> Result<Vec<Failure>, Failure> {
+    let (_, damaged) = recovered(env, home, configured)?;
+    Ok(damaged.iter().map(|inserts| damage(inserts)).collect())
+}
+
+fn damage(inserts: &[String]) -> Failure {
+    let inserts: Vec<&str> = inserts.iter().map(String::as_str).collect();
+    Failure::new(Exit::StoreRefused, DAMAGED, &inserts)
 }
 
 /// "Queue {0} is damaged: {1}."
