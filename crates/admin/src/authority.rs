@@ -102,8 +102,7 @@ impl SubscriptionChange<'_> {
         let attrs_of = |name: &str| qm.object(ObjectKind::Sub, name).map(|object| object.attrs);
         let base = attrs_of(self.base(name));
         let text = |selector: i32| {
-            // Names may begin with blanks, and end with other spaces.
-            let text = |attrs: &Attrs| attrs.text(selector).trim_end_matches(' ').to_owned();
+            let text = |attrs: &Attrs| attrs.unpadded(selector).to_owned();
             match text(self.given) {
                 stated if stated.is_empty() => base.as_ref().map(text).unwrap_or_default(),
                 stated => stated,
@@ -123,7 +122,7 @@ impl SubscriptionChange<'_> {
         // One that is managed now may be no more when this is done; what it has already may be repeated.
         let names_queue = [MQCACF_DESTINATION, MQCACF_DESTINATION_Q_MGR]
             .iter()
-            .any(|selector| !self.given.text(*selector).trim_end_matches(' ').is_empty());
+            .any(|selector| !self.given.unpadded(*selector).is_empty());
         let names_another = names_queue && (moves || there.is_none());
         if (names_another || !self.is_managed(base.as_ref())) && !to.queue.is_empty() {
             if sets_identity {
@@ -198,7 +197,7 @@ struct Destination {
 
 impl Destination {
     fn of(qm: &QueueManager, attrs: &Attrs) -> Destination {
-        let text = |selector| attrs.text(selector).trim_end_matches(' ').to_owned();
+        let text = |selector| attrs.unpadded(selector).to_owned();
         Destination {
             queue: text(MQCACF_DESTINATION),
             manager: text(MQCACF_DESTINATION_Q_MGR),

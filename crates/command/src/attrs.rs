@@ -73,6 +73,11 @@ impl Attrs {
         self.text(selector).trim_matches(' ')
     }
 
+    /// The text of an attribute without the blanks at its end, with which a field is filled up: of what may begin with blanks.
+    pub fn unpadded(&self, selector: i32) -> &str {
+        self.text(selector).trim_end_matches(' ')
+    }
+
     /// The texts of an attribute; none if it is absent or is no list of texts.
     pub fn texts(&self, selector: i32) -> &[String] {
         match self.0.get(&selector) {

@@ -85,7 +85,7 @@ fn claim(qm: &Inner, state: &mut QueueState, now: i64) -> Option<Event> {
         return None;
     }
     let initiation = queue_for_others(qm, &trigger.initiation_q)?;
-    if !served(&initiation) || of_process(qm, &trigger.process).is_none() {
+    if !served(&initiation) || !has_process(qm, &trigger.process) {
         return None;
     }
     state.trigger.last = now;
@@ -118,6 +118,11 @@ pub(crate) fn give_back(queue: &Queue) {
     if state.attributes.trigger.is_none() {
         state.attributes = queue.attributes();
     }
+}
+
+/// Whether the process definition is there, if one is named.
+fn has_process(qm: &Inner, name: &str) -> bool {
+    name.is_empty() || qm.catalogue.find(ObjectKind::Process, name).is_some()
 }
 
 /// What a trigger message says of the process definition that it names, nothing where it names none; `None`: there is no such.

@@ -60,6 +60,15 @@ impl Keys {
         path
     }
 
+    /// A certificate and its private key.
+    fn pem(&self) -> (Vec<u8>, Vec<u8>) {
+        let issued = self
+            .authority
+            .issue(&subject(&[("CN", "one")], KeyKind::Ec))
+            .unwrap();
+        (issued.certificate_pem().unwrap(), issued.key_pem().unwrap())
+    }
+
     fn store(&self, common_name: &str, key: KeyKind) -> KeyStore {
         let issued = self
             .authority
@@ -471,11 +480,7 @@ fn stores_are_refused_with_their_reason() {
 #[test]
 fn a_renewed_certificate_has_the_key_of_the_one_before() {
     let keys = Keys::new();
-    let issued = keys
-        .authority
-        .issue(&subject(&[("CN", "one")], KeyKind::Ec))
-        .unwrap();
-    let (certificate, key) = (issued.certificate_pem().unwrap(), issued.key_pem().unwrap());
+    let (certificate, key) = keys.pem();
     let old = [b"friendlyName: old\n", &certificate[..]].concat();
     let new = [b"friendlyName: new\n", &certificate[..]].concat();
     for file in [
@@ -492,11 +497,7 @@ fn a_renewed_certificate_has_the_key_of_the_one_before() {
 #[test]
 fn no_space_but_a_blank_is_nothing_around_a_label() {
     let keys = Keys::new();
-    let issued = keys
-        .authority
-        .issue(&subject(&[("CN", "one")], KeyKind::Ec))
-        .unwrap();
-    let (certificate, key) = (issued.certificate_pem().unwrap(), issued.key_pem().unwrap());
+    let (certificate, key) = keys.pem();
     for (written, label) in [
         ("  friendlyName:  one  ", "one"),
         ("friendlyName: one\u{a0}", "one\u{a0}"),

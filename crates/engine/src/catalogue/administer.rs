@@ -217,12 +217,7 @@ impl QueueManager {
         attrs.merge(given);
         // What others begin with is nobody's.
         let has_user = kind == ObjectKind::Sub && name != kind.row().default_object;
-        if has_user
-            && attrs
-                .text(MQCACF_SUB_USER_ID)
-                .trim_end_matches(' ')
-                .is_empty()
-        {
+        if has_user && attrs.unpadded(MQCACF_SUB_USER_ID).is_empty() {
             // As long as a user identifier in a message may be.
             attrs.set_text(MQCACF_SUB_USER_ID, Chars::<12>::new(maker).text());
         }

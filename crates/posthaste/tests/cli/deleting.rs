@@ -97,10 +97,8 @@ fn a_log_that_is_not_this_program_s_is_not_deleted() {
     assert!(!home.exists() && !log.exists());
 }
 
-/// Also where only the data folder, which is not there, says where the log is.
-#[test]
-fn a_queue_manager_whose_data_folder_is_missing_is_not_deleted_wherever_its_log_is() {
-    let place = Place::new();
+/// Makes QM1 with its log outside of the layout; the folder above that.
+fn logs_elsewhere(place: &Place) -> PathBuf {
     let logs = place.path().join("logs");
     place
         .line(&format!(
@@ -108,6 +106,14 @@ fn a_queue_manager_whose_data_folder_is_missing_is_not_deleted_wherever_its_log_
             logs.display()
         ))
         .good();
+    logs
+}
+
+/// Also where only the data folder, which is not there, says where the log is.
+#[test]
+fn a_queue_manager_whose_data_folder_is_missing_is_not_deleted_wherever_its_log_is() {
+    let place = Place::new();
+    let logs = logs_elsewhere(&place);
     let (home, away) = (place.home("QM1"), place.path().join("away"));
     fs::rename(&home, &away).unwrap();
     place.line("dltmqm QM1").failed_with(76, "AMQ2052E");
@@ -480,13 +486,7 @@ fn a_log_that_a_start_refuses_is_not_deleted() {
 #[test]
 fn a_qm_ini_that_has_lost_its_log_is_refused() {
     let place = Place::new();
-    let logs = place.path().join("logs");
-    place
-        .line(&format!(
-            "create -lf 64 -lp 2 -ls 1 -ld {} QM1",
-            logs.display()
-        ))
-        .good();
+    let logs = logs_elsewhere(&place);
     let (home, log) = (place.home("QM1"), logs.join("QM1"));
     let ini = home.join("qm.ini");
     let right = fs::read_to_string(&ini).unwrap();

@@ -74,10 +74,9 @@ pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<Deleted, Failure
         if let Some(what) = posthaste_engine::misfit_of_log(env, &home.folder, &log) {
             return refused(home, &log, &format!("is not its log: {what}"));
         }
-        let deleted = remove(data, registered.clone(), home, &log, locks)?;
         Ok(Deleted {
+            mounted: remove(data, registered.clone(), home, &log, locks)?,
             was_gone: remains == Some(Remains::Nothing),
-            ..deleted
         })
     })
 }
@@ -140,7 +139,7 @@ fn remove(
     home: &Home,
     log: &Path,
     locks: [Held; 2],
-) -> Result<Deleted, Failure> {
+) -> Result<Vec<PathBuf>, Failure> {
     let before = registered.clone();
     let begun = registered.deletion(&home.name);
     let is_again = begun.is_some();
@@ -188,10 +187,7 @@ fn remove(
     registry::write(data, &registered)?;
     let left = removal.left.len();
     match left {
-        0 => Ok(Deleted {
-            mounted: removal.mounted,
-            was_gone: false,
-        }),
+        0 => Ok(removal.mounted),
         _ => Err(Failure {
             details: removal.left,
             ..Failure::new(
