@@ -7,8 +7,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAdder;
 import javax.jms.BytesMessage;
 import javax.jms.Connection;
 import javax.jms.DeliveryMode;
@@ -40,34 +41,22 @@ public final class RoundTrips {
 
     /** What is counted between "begin" and "end". Latencies are told apart by their eight highest bits. */
     private static final class Window {
-        private static final int EXACT = 256;
         private final long began = System.nanoTime();
-        private final AtomicLongArray counts = new AtomicLongArray(EXACT + 56 * EXACT / 2);
+        /** How many there were of each, under the longest that counts as the same. */
+        private final ConcurrentSkipListMap<Long, LongAdder> counts = new ConcurrentSkipListMap<>();
 
         void record(long nanos) {
             int shift = Math.max(0, 64 - Long.numberOfLeadingZeros(nanos) - 8);
-            int at = shift == 0 ? (int) nanos : EXACT + (shift - 1) * EXACT / 2 + (int) (nanos >> shift) - EXACT / 2;
-            counts.incrementAndGet(at);
-        }
-
-        private static long value(int at) {
-            if (at < EXACT) {
-                return at;
-            }
-            int shift = (at - EXACT) / (EXACT / 2) + 1;
-            long high = (at - EXACT) % (EXACT / 2) + EXACT / 2;
-            return ((high + 1) << shift) - 1;
+            counts.computeIfAbsent(((nanos >> shift) + 1 << shift) - 1, longest -> new LongAdder()).increment();
         }
 
         String line(long ended) {
-            StringBuilder latencies = new StringBuilder();
             long all = 0;
-            for (int at = 0; at < counts.length(); at++) {
-                long count = counts.get(at);
-                if (count > 0) {
-                    all += count;
-                    latencies.append(' ').append(value(at)).append(':').append(count);
-                }
+            StringBuilder latencies = new StringBuilder();
+            for (Map.Entry<Long, LongAdder> entry : counts.entrySet()) {
+                long count = entry.getValue().sum();
+                all += count;
+                latencies.append(' ').append(entry.getKey()).append(':').append(count);
             }
             return "window " + (ended - began) + " " + all + latencies;
         }
@@ -78,28 +67,22 @@ public final class RoundTrips {
         void run(Session session, CountDownLatch ready) throws JMSException;
     }
 
-    private RoundTrips(JmsConnectionFactory factory, int bytes, boolean persistent, boolean transacted, int pairs) {
-        this.factory = factory;
-        this.bytes = bytes;
-        this.persistent = persistent;
-        this.transacted = transacted;
-        this.pairs = pairs;
-    }
-
-    public static void main(String[] words) throws Exception {
-        JmsConnectionFactory factory =
-                JmsFactoryFactory.getInstance(WMQConstants.WMQ_PROVIDER).createConnectionFactory();
+    /** Words: host, port, channel, queue manager; then those that the laboratory's plan has. */
+    private RoundTrips(String[] words) throws JMSException {
+        factory = JmsFactoryFactory.getInstance(WMQConstants.WMQ_PROVIDER).createConnectionFactory();
         factory.setIntProperty(WMQConstants.WMQ_CONNECTION_MODE, WMQConstants.WMQ_CM_CLIENT);
         factory.setStringProperty(WMQConstants.WMQ_HOST_NAME, words[0]);
         factory.setIntProperty(WMQConstants.WMQ_PORT, Integer.parseInt(words[1]));
         factory.setStringProperty(WMQConstants.WMQ_CHANNEL, words[2]);
         factory.setStringProperty(WMQConstants.WMQ_QUEUE_MANAGER, words[3]);
-        int requesters = Integer.parseInt(words[4]);
-        int responders = Integer.parseInt(words[5]);
-        boolean persistent = Boolean.parseBoolean(words[7]);
-        boolean transacted = Boolean.parseBoolean(words[8]);
-        int pairs = Integer.parseInt(words[9]);
-        new RoundTrips(factory, Integer.parseInt(words[6]), persistent, transacted, pairs).serve(requesters, responders);
+        bytes = Integer.parseInt(words[6]);
+        persistent = Boolean.parseBoolean(words[7]);
+        transacted = Boolean.parseBoolean(words[8]);
+        pairs = Integer.parseInt(words[9]);
+    }
+
+    public static void main(String[] words) throws Exception {
+        new RoundTrips(words).serve(Integer.parseInt(words[4]), Integer.parseInt(words[5]));
     }
 
     private static void say(String line) {
@@ -232,12 +215,10 @@ public final class RoundTrips {
             reply.writeBytes(body);
             reply.setJMSCorrelationID(request.getJMSCorrelationID());
             Queue to = (Queue) request.getJMSReplyTo();
-            MessageProducer producer = producers.get(to.getQueueName());
-            if (producer == null) {
-                producer = producer(session, to);
-                producers.put(to.getQueueName(), producer);
+            if (!producers.containsKey(to.getQueueName())) {
+                producers.put(to.getQueueName(), producer(session, to));
             }
-            producer.send(reply);
+            producers.get(to.getQueueName()).send(reply);
             commit(session);
         }
     }
