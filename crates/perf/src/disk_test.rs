@@ -9,10 +9,10 @@
 //! | module | what is there |
 //! | --- | --- |
 //! | `options` | the command line, checked before anything is touched |
-//! | `forced` | forced writes: the memory, the file, the loop that is measured |
+//! | `forced` | forced writes: the memory, and the loop that is measured |
 //! | `files` | test files: made, filled, removed whatever happens |
 //! | `measured` | what a loop found, and several put together |
-//! | `worker` | the loop in a thread, or in one process for each queue manager |
+//! | `worker` | the loop in a thread for each queue manager |
 //! | `report` | the output block and the CSV file |
 //! | `fio` | the same test for fio |
 //! | `command` | one run, in order |

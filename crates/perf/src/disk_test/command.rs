@@ -25,10 +25,6 @@ use crate::terminal::say;
 pub fn run(args: &DiskTestArgs) -> Result<Exit, Failure> {
     use_small_pages();
     refuse_long_files().map_err(|error| Failure::io(&args.dir, &error))?;
-    if args.worker {
-        let failed = |error| Failure::io(Path::new("the order of a disk test"), &error);
-        return worker::serve().map(|()| Exit::Done).map_err(failed);
-    }
     args.check()?;
     if let Some(file) = &args.fio {
         return write_job_file(args, file);

@@ -5,15 +5,18 @@
 //! * Every file made is in the list of [`TestFiles`] before its first byte is written, and removed when
 //!   that is dropped, or by [`Removal::now`] if the process has to leave at once.
 
-use std::os::fd::OwnedFd;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use posthaste_server::{Exit, Failure};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 
-use super::forced::{AlignedMemory, open, write_all};
+use super::forced::AlignedMemory;
 use super::options::DiskTestArgs;
 use crate::quantity::grouped;
 use crate::terminal::note;
@@ -53,11 +56,18 @@ impl From<Failure> for NoFiles {
     }
 }
 
+/// A file, open as that of a recovery log is.
+#[derive(Debug)]
+pub(super) struct TestFile {
+    pub(super) path: PathBuf,
+    pub(super) open: File,
+}
+
 /// Files that are there, filled, until this is dropped.
 #[derive(Debug)]
 pub(super) struct TestFiles {
     /// Those of each queue manager.
-    pub(super) paths: Vec<Vec<PathBuf>>,
+    pub(super) of_each: Vec<Vec<TestFile>>,
     /// Whether the file system has direct access.
     pub(super) direct: bool,
     removal: Removal,
@@ -109,7 +119,7 @@ pub(super) fn create(
     mut progress: impl FnMut(u64, u64) -> bool,
 ) -> Result<TestFiles, NoFiles> {
     let mut files = TestFiles {
-        paths: Vec::new(),
+        of_each: Vec::new(),
         direct: true,
         removal: removal.clone(),
     };
@@ -119,67 +129,72 @@ pub(super) fn create(
         let mut own = Vec::new();
         for number in 1..=args.files {
             let path = args.path(queue_manager, number);
-            let made = make(&path, files.direct, |create, direct| {
-                open(&path, create, direct)
-            });
-            let (file, direct) = made.map_err(|error| refused(&path, error))?;
+            let made = make(&path, files.direct, open);
+            let (open, direct) = made.map_err(|error| refused(&path, &error))?;
             files.direct = direct;
             removal.paths.lock().push(path.clone());
-            let filled = fill(&file, args, memory.bytes(), &mut |bytes| {
+            let filled = fill(&open, args, memory.bytes(), &mut |bytes| {
                 done += bytes;
                 progress(done, all)
             });
             match filled {
-                Ok(true) => own.push(path),
+                Ok(true) => own.push(TestFile { path, open }),
                 Ok(false) => return Err(NoFiles::Interrupted),
-                Err(error) => return Err(write_failed(&path, args.alignment, error).into()),
+                Err(error) => return Err(write_failed(&path, args.alignment, &error).into()),
             }
         }
-        files.paths.push(own);
+        files.of_each.push(own);
     }
     Ok(files)
+}
+
+/// Opens a file as a recovery log is opened; `create`: it must not be there yet.
+fn open(path: &Path, create: bool, direct: bool) -> io::Result<File> {
+    let mut flags = OFlags::DSYNC;
+    flags.set(OFlags::DIRECT, direct);
+    let mut options = File::options();
+    options.read(true).write(true).create_new(create);
+    options.mode(0o600).custom_flags(flags.bits().cast_signed());
+    options.open(path)
 }
 
 /// Makes a file for direct access, or without where the file system has none: the file and which.
 fn make<F>(
     path: &Path,
     direct: bool,
-    open: impl Fn(bool, bool) -> Result<F, Errno>,
-) -> Result<(F, bool), Errno> {
-    if !direct {
-        return open(true, false).map(|file| (file, false));
-    }
-    match open(true, true) {
+    open: impl Fn(&Path, bool, bool) -> io::Result<F>,
+) -> io::Result<(F, bool)> {
+    match open(path, true, direct) {
         // A file system without direct access may say so after it has made the file.
-        Err(Errno::INVAL) if path.exists() => {
-            let file = open(false, false).inspect_err(|_| {
+        Err(error) if direct && error.kind() == ErrorKind::InvalidInput => {
+            let there = path.exists();
+            let file = open(path, !there, false).inspect_err(|_| {
                 // It is ours and in no list yet.
-                let _ = std::fs::remove_file(path);
+                let _ = there.then(|| std::fs::remove_file(path));
             });
             file.map(|file| (file, false))
         }
-        Err(Errno::INVAL) => open(true, false).map(|file| (file, false)),
-        other => other.map(|file| (file, true)),
+        other => other.map(|file| (file, direct)),
     }
 }
 
-fn refused(path: &Path, error: Errno) -> Failure {
-    match error {
-        Errno::EXIST => Failure::bad_parameter(format!(
+fn refused(path: &Path, error: &io::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::AlreadyExists => Failure::bad_parameter(format!(
             "{} is there already, perhaps from a test that was killed; remove it or name another --filePrefix",
             path.display()
         )),
-        other => Failure::io(path, &other.into()),
+        _ => Failure::io(path, error),
     }
 }
 
 /// Writes a file through to its full length; `false`: ended before.
 fn fill(
-    file: &OwnedFd,
+    file: &File,
     args: &DiskTestArgs,
     memory: &[u8],
     progress: &mut dyn FnMut(u64) -> bool,
-) -> Result<bool, Errno> {
+) -> io::Result<bool> {
     // Whole blocks only are ever written, so what is left over behind them need not be filled.
     let rest = args.file_size % args.alignment as u64;
     let whole = args.file_size - rest;
@@ -187,24 +202,24 @@ fn fill(
     while offset < whole {
         let left = usize::try_from(whole - offset).unwrap_or(usize::MAX);
         let bytes = memory.get(..left.min(memory.len())).unwrap_or(memory);
-        write_all(file, bytes, offset)?;
+        file.write_all_at(bytes, offset)?;
         offset += bytes.len() as u64;
         if !progress(bytes.len() as u64) {
             return Ok(false);
         }
     }
     if rest > 0 {
-        retry_on_intr(|| rustix::fs::ftruncate(file, args.file_size))?;
+        file.set_len(args.file_size)?;
         progress(rest);
     }
     Ok(true)
 }
 
 /// A write that was refused, with what can be done about it.
-pub(super) fn write_failed(path: &Path, alignment: usize, error: Errno) -> Failure {
-    let failure = Failure::io(path, &error.into());
-    match error {
-        Errno::INVAL => failure.with_detail(format!(
+pub(super) fn write_failed(path: &Path, alignment: usize, error: &io::Error) -> Failure {
+    let failure = Failure::io(path, error);
+    match error.kind() {
+        ErrorKind::InvalidInput => failure.with_detail(format!(
             "The device takes no direct writes that are aligned to {alignment} bytes: try a larger --alignment."
         )),
         _ => failure,
@@ -246,11 +261,11 @@ mod tests {
         assert_eq!(last, (4 * 1_060_000, 4 * 1_060_000));
         let all = ["t_qm1_1", "t_qm1_2", "t_qm2_1", "t_qm2_2"];
         assert_eq!(
-            (names(folder.path()), files.paths.len()),
+            (names(folder.path()), files.of_each.len()),
             (all.map(str::to_owned).into(), 2)
         );
-        for path in files.paths.iter().flatten() {
-            let bytes = std::fs::read(path).unwrap();
+        for file in files.of_each.iter().flatten() {
+            let bytes = std::fs::read(&file.path).unwrap();
             assert_eq!(bytes.len(), 1_060_000);
             let page = &bytes[1_048_576..1_048_576 + 2048];
             assert!(page.iter().any(|byte| *byte != 0));
@@ -288,10 +303,10 @@ mod tests {
         let file = open(full, false, false).unwrap();
         let memory = AlignedMemory::new(8192, 4096);
         let error = fill(&file, &args(""), memory.bytes(), &mut |_| true).unwrap_err();
-        let failure = write_failed(full, 4096, error);
+        let failure = write_failed(full, 4096, &error);
         assert_eq!((failure.exit, failure.id), (Exit::NoSpace, "AMQ2020E"));
         assert!(failure.line().contains("/dev/full"));
-        let failure = write_failed(full, 512, Errno::INVAL);
+        let failure = write_failed(full, 512, &Errno::INVAL.into());
         assert!(failure.to_string().contains("larger --alignment"));
     }
 
@@ -302,21 +317,22 @@ mod tests {
         // (whether the file is there after the refusal, what is asked for next)
         for (there, next) in [(true, (false, false)), (false, (true, false))] {
             let asked = std::cell::RefCell::new(Vec::new());
-            let open = |create: bool, direct: bool| {
+            let open = |_: &Path, create: bool, direct: bool| {
                 asked.borrow_mut().push((create, direct));
                 if there {
                     std::fs::write(&path, "").unwrap();
                 }
                 match direct {
-                    true => Err(Errno::INVAL),
+                    true => Err(Errno::INVAL.into()),
                     false => Ok(()),
                 }
             };
             let _ = std::fs::remove_file(&path);
-            assert_eq!(make(&path, true, open), Ok(((), false)));
+            assert_eq!(make(&path, true, open).unwrap(), ((), false));
             assert_eq!(asked.into_inner(), [(true, true), next]);
         }
-        let never = |_: bool, _: bool| Err::<(), Errno>(Errno::NOSPC);
-        assert_eq!(make(&path, true, never), Err(Errno::NOSPC));
+        let never = |_: &Path, _: bool, _: bool| Err::<(), _>(ErrorKind::StorageFull.into());
+        let failed = make(&path, true, never).unwrap_err();
+        assert_eq!(failed.kind(), ErrorKind::StorageFull);
     }
 }

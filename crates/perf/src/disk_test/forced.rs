@@ -4,13 +4,9 @@
 //! Invariants: a write is counted in the second in which it ended; the loop ends with the first write that
 //! ends after its time, and that one counts; what happens between two writes is not part of any latency.
 
-use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::io;
+use std::ops::Range;
 use std::time::Duration;
-
-use rustix::fs::{Mode, OFlags};
-use rustix::io::{Errno, retry_on_intr};
-use serde::{Deserialize, Serialize};
 
 use super::measured::Measured;
 
@@ -21,32 +17,28 @@ const SECTOR: usize = 512;
 /// out.
 pub(super) struct AlignedMemory {
     bytes: Vec<u8>,
-    start: usize,
-    length: usize,
+    aligned: Range<usize>,
 }
 
 impl AlignedMemory {
     pub(super) fn new(length: usize, alignment: usize) -> AlignedMemory {
         let mut bytes = vec![0; length + alignment];
         posthaste_env::os().entropy.fill(&mut bytes);
-        let address = bytes.as_ptr().addr();
+        let start = bytes.as_ptr().addr().wrapping_neg() % alignment;
         AlignedMemory {
-            start: address.next_multiple_of(alignment) - address,
             bytes,
-            length,
+            aligned: start..start + length,
         }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
-        let end = self.start + self.length;
-        self.bytes.get(self.start..end).unwrap_or_default()
+        self.bytes.get(self.aligned.clone()).unwrap_or_default()
     }
 
     /// Makes each sector differ from what it was: some devices are faster with what is there already, and a
     /// log never writes that.
     pub(super) fn stamp(&mut self, number: u64) {
-        let end = self.start + self.length;
-        let bytes = self.bytes.get_mut(self.start..end).unwrap_or_default();
+        let bytes = self.bytes.get_mut(self.aligned.clone()).unwrap_or_default();
         for (sector, place) in bytes.chunks_mut(SECTOR).zip(number << 16..) {
             for (to, from) in sector.iter_mut().zip(place.to_le_bytes()) {
                 *to = from;
@@ -55,29 +47,8 @@ impl AlignedMemory {
     }
 }
 
-/// Opens a file as a recovery log is opened; `create`: it must not be there yet.
-pub(super) fn open(path: &Path, create: bool, direct: bool) -> Result<OwnedFd, Errno> {
-    let mut flags = OFlags::RDWR | OFlags::DSYNC | OFlags::CLOEXEC;
-    flags.set(OFlags::CREATE | OFlags::EXCL, create);
-    flags.set(OFlags::DIRECT, direct);
-    retry_on_intr(|| rustix::fs::open(path, flags, Mode::from_raw_mode(0o600)))
-}
-
-/// Writes all of `bytes` at `offset`.
-pub(super) fn write_all(file: &OwnedFd, mut bytes: &[u8], mut offset: u64) -> Result<(), Errno> {
-    while !bytes.is_empty() {
-        let count = retry_on_intr(|| rustix::io::pwrite(file, bytes, offset))?;
-        if count == 0 {
-            return Err(Errno::IO);
-        }
-        bytes = bytes.get(count..).unwrap_or_default();
-        offset += count as u64;
-    }
-    Ok(())
-}
-
 /// Where blocks lie.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub(super) block: u64,
     pub(super) blocks_per_file: u64,
@@ -98,7 +69,7 @@ pub(super) trait Device {
     /// Makes the block ready for write `number`, counted from 1, in time that is not measured; `false`: end now.
     fn prepare(&mut self, number: u64) -> bool;
     /// Writes the block into a file at an offset.
-    fn write(&mut self, file: usize, offset: u64) -> Result<(), Errno>;
+    fn write(&mut self, file: usize, offset: u64) -> io::Result<()>;
     /// Nanoseconds since any fixed point.
     fn now(&self) -> u64;
 }
@@ -108,7 +79,7 @@ pub(super) fn run(
     device: &mut dyn Device,
     layout: Layout,
     time: Duration,
-) -> Result<Measured, (usize, Errno)> {
+) -> Result<Measured, (usize, io::Error)> {
     let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let mut found = Measured::new(layout.block);
     let begun = device.now();
@@ -166,9 +137,9 @@ mod tests {
             self.now += u64::from(number > 1);
             self.ends_after != Some(self.written.len())
         }
-        fn write(&mut self, file: usize, offset: u64) -> Result<(), Errno> {
+        fn write(&mut self, file: usize, offset: u64) -> io::Result<()> {
             if self.fails_at == Some(self.written.len()) {
-                return Err(Errno::NOSPC);
+                return Err(io::ErrorKind::StorageFull.into());
             }
             self.now += self.takes[self.written.len() % self.takes.len()];
             self.written.push((file, offset));
@@ -183,7 +154,7 @@ mod tests {
         takes: &[u64],
         time: u64,
         spoil: fn(&mut Fake),
-    ) -> (Result<Measured, (usize, Errno)>, Fake) {
+    ) -> (Result<Measured, (usize, io::Error)>, Fake) {
         let mut device = Fake {
             now: 77,
             takes: takes.to_vec(),
@@ -223,6 +194,7 @@ mod tests {
             .unwrap();
         assert_eq!((found.writes, found.interrupted), (3, true));
         let failed = fake(&[10], 1_000_000, |device| device.fails_at = Some(3)).0;
-        assert_eq!(failed.unwrap_err(), (1, Errno::NOSPC));
+        let (file, error) = failed.unwrap_err();
+        assert_eq!((file, error.kind()), (1, io::ErrorKind::StorageFull));
     }
 }

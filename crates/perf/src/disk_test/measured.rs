@@ -4,14 +4,13 @@
 //! minimum; write numbers count from 1; percentiles are exact to three digits.
 
 use hdrhistogram::Histogram;
-use serde::{Deserialize, Serialize};
 
-use crate::measure::{histogram, recorded};
+use crate::measure::histogram;
 
 const SECOND: u64 = 1_000_000_000;
 
 /// The longest or shortest write.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extreme {
     pub(crate) ns: u64,
     /// Which write of its queue manager, from 1.
@@ -21,7 +20,7 @@ pub(crate) struct Extreme {
 }
 
 /// What was found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Measured {
     /// Bytes of a write.
     pub(crate) block: u64,
@@ -35,7 +34,6 @@ pub(crate) struct Measured {
     pub(crate) min: Extreme,
     /// Writes that ended in each second.
     pub(crate) seconds: Vec<u64>,
-    #[serde(with = "recorded")]
     latencies: Histogram<u64>,
     /// It ended before its time.
     pub(crate) interrupted: bool,
@@ -223,7 +221,5 @@ pub(super) mod tests {
         assert_eq!((sum.max, sum.min), (extreme(1_500, 3), extreme(90, 2)));
         assert!(sum.percentile(100.0).abs_diff(1_500_000_000) < 2_000_000);
         assert_eq!(Measured::together(Vec::new()), None);
-        let text = serde_json::to_string(&sum).unwrap();
-        assert_eq!(serde_json::from_str::<Measured>(&text).unwrap(), sum);
     }
 }

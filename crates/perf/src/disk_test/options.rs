@@ -55,7 +55,7 @@ pub struct DiskTestArgs {
     /// Add a row for each block size to this file
     #[arg(long = "csvFile", value_name = "FILE")]
     pub(super) csv: Option<PathBuf>,
-    /// Simulate so many queue managers, 1 to 10, each a process with files of its own
+    /// Simulate so many queue managers, 1 to 10, each a thread with files of its own
     #[arg(long = "qm", value_name = "QMS", default_value = "1")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10))]
     pub(super) queue_managers: u32,
@@ -76,9 +76,6 @@ pub struct DiskTestArgs {
     /// Write a fio job file of this test, and test nothing
     #[arg(long, value_name = "FILE")]
     pub(super) fio: Option<PathBuf>,
-    /// One of the processes of --qm
-    #[arg(long, hide = true)]
-    pub(super) worker: bool,
 }
 
 /// One block size.
@@ -149,7 +146,6 @@ impl DiskTestArgs {
             pause: Duration::ZERO,
             background: 0,
             fio: None,
-            worker: false,
         }
     }
 

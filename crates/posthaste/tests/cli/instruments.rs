@@ -246,40 +246,6 @@ fn a_disk_test_that_may_not_write_long_files_says_so_and_removes_them() {
 }
 
 #[test]
-fn a_disk_test_says_that_one_of_its_processes_was_killed() {
-    let place = Place::new();
-    let dir = place.path().join("disk");
-    std::fs::create_dir(&dir).unwrap();
-    let mut command = place.named("posthaste");
-    command
-        .args(["disktest", "--bsize", "4K", "--fileSize", "16384"])
-        .args(["--numFiles", "1", "--duration", "600", "--qm", "2", "--dir"])
-        .arg(&dir);
-    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
-    let mut child = Guard(child.unwrap());
-    let parent = child.0.id();
-    let deadline = Instant::now() + Duration::from_secs(60);
-    let worker = loop {
-        assert!(Instant::now() < deadline, "no worker was started");
-        let children = format!("/proc/{parent}/task/{parent}/children");
-        let children = std::fs::read_to_string(children).unwrap();
-        if let Some(worker) = children.split_whitespace().next() {
-            break Pid::from_raw(worker.parse().unwrap()).unwrap();
-        }
-        assert_eq!(child.0.try_wait().unwrap(), None);
-        std::thread::yield_now();
-    };
-    rustix::process::kill_process(worker, Signal::KILL).unwrap();
-    let stderr = std::io::read_to_string(child.0.stderr.take().unwrap()).unwrap();
-    assert!(
-        stderr.contains("AMQ2502E") && stderr.contains("ended by signal 9"),
-        "{stderr}"
-    );
-    assert_eq!(child.0.wait().unwrap().code(), Some(1));
-    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
-}
-
-#[test]
 fn a_disk_test_refuses_what_cannot_be() {
     let place = Place::new();
     let dir = place.path().join("disk");
