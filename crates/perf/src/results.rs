@@ -16,6 +16,7 @@ mod published;
 mod table;
 mod tables;
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -230,21 +231,19 @@ impl Document {
         }
         let stated: Stated = serde_json::from_str(text)
             .map_err(|error| format!("this is not a results file ({error})"))?;
-        match stated.format {
-            Some(FORMAT) => {}
-            Some(other) if other < FORMAT => {
-                return Err(format!(
-                    "the file has format {other}, of an older version; this program reads format {FORMAT}: measure again, or report with the version that measured"
-                ));
+        let format = stated.format;
+        let format = format.ok_or("this is not a results file: it states no format")?;
+        let (age, advice) = match format.cmp(&FORMAT) {
+            Ordering::Equal => {
+                let read = serde_json::from_str(text);
+                return read.map_err(|error| format!("the file is damaged: {error}"));
             }
-            Some(other) => {
-                return Err(format!(
-                    "the file has format {other}, of a newer version; this program reads format {FORMAT}: report with the version that measured"
-                ));
-            }
-            None => return Err("this is not a results file: it states no format".to_owned()),
-        }
-        serde_json::from_str(text).map_err(|error| format!("the file is damaged: {error}"))
+            Ordering::Less => ("an older", "measure again, or report"),
+            Ordering::Greater => ("a newer", "report"),
+        };
+        Err(format!(
+            "the file has format {format}, of {age} version; this program reads format {FORMAT}: {advice} with the version that measured"
+        ))
     }
 
     /// All results in a folder, in the order of their scenarios' names.

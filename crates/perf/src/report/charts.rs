@@ -45,6 +45,19 @@ enum Drawn {
     Ratio,
 }
 
+/// The charts of a group: the title, with what is counted in place of `{}`, and of each series' lines what their names
+/// end in, whether they are dashed, and what they show.
+#[rustfmt::skip] // one chart, one line
+const CHARTS: [(&str, &[(&str, bool, Drawn)]); 7] = [
+    ("Throughput, {}s/s", &[("", false, Drawn::Figure(Figure::Rate, 1.0))]),
+    ("Server CPU per {}, µs", &[("", false, Drawn::Figure(Figure::ServerCpu, 1.0))]),
+    ("Latency per {}, µs", &[("50 %", false, Drawn::Figure(Figure::P50, 1.0)), ("99 %", true, Drawn::Figure(Figure::P99, 1.0))]),
+    ("Server CPU as a multiple of the bare exchange's", &[("", false, Drawn::Ratio)]),
+    ("Mean size of a log write, KiB", &[("", false, Drawn::Figure(Figure::LogWriteSize, 1024.0))]),
+    ("Mean time of a log write, µs", &[("", false, Drawn::Figure(Figure::LogWriteTime, 1.0))]),
+    ("Written to the log, MB/s", &[("", false, Drawn::Figure(Figure::LogRate, 1.0))]),
+];
+
 impl Drawn {
     fn of(&self, document: &Document, case: &Case) -> Option<f64> {
         match self {
@@ -59,42 +72,13 @@ impl Drawn {
 
 /// The charts of the cases of one group.
 fn group_charts(document: &Document, group: &str) -> Vec<LineChart> {
-    let operation = &document.operation;
-    let one = |figure, unit| vec![("", false, Drawn::Figure(figure, unit))];
-    let median = ("50 %", false, Drawn::Figure(Figure::P50, 1.0));
-    let slow = ("99 %", true, Drawn::Figure(Figure::P99, 1.0));
-    let ratio = "Server CPU as a multiple of the bare exchange's".to_owned();
-    let all = [
-        (
-            format!("Throughput, {operation}s/s"),
-            one(Figure::Rate, 1.0),
-        ),
-        (
-            format!("Server CPU per {operation}, µs"),
-            one(Figure::ServerCpu, 1.0),
-        ),
-        (format!("Latency per {operation}, µs"), vec![median, slow]),
-        (ratio, vec![("", false, Drawn::Ratio)]),
-        (
-            "Mean size of a log write, KiB".to_owned(),
-            one(Figure::LogWriteSize, 1024.0),
-        ),
-        (
-            "Mean time of a log write, µs".to_owned(),
-            one(Figure::LogWriteTime, 1.0),
-        ),
-        (
-            "Written to the log, MB/s".to_owned(),
-            one(Figure::LogRate, 1.0),
-        ),
-    ];
-    let charts = all.into_iter().map(|(title, figures)| LineChart {
-        title: match group {
-            "" => title,
-            group => format!("{group}: {title}"),
+    let charts = CHARTS.iter().map(|(title, figures)| LineChart {
+        title: match (group, title.replace("{}", &document.operation)) {
+            ("", title) => title,
+            (group, title) => format!("{group}: {title}"),
         },
         axis: document.axis.clone(),
-        lines: lines(document, group, &figures),
+        lines: lines(document, group, figures),
     });
     charts.filter(|chart| !chart.lines.is_empty()).collect()
 }

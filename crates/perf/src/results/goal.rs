@@ -7,7 +7,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::figure::Spread;
 use super::{Case, Document, Figure};
 use crate::quantity::fixed;
 
@@ -58,67 +57,55 @@ impl Goal {
     /// Whether it was reached in `document`.
     pub(crate) fn judge(&self, document: &Document) -> Judged {
         let case = document.case(&self.case);
-        let (ratio, target, bound) = self.compare(document, case);
-        let measured = case.and_then(|case| self.figure.median(case));
-        let floor = case.and_then(|case| self.figure.median(document.floor(case)?));
-        let judged = match &self.bound {
-            Bound::AtLeast(_) => measured,
-            _ => ratio.map(|ratio| ratio.median),
+        let floor = case.and_then(|case| document.floor(case));
+        let other = match &self.bound {
+            Bound::AtLeastTimesCase(_, other) => document.case(other),
+            _ => floor,
         };
-        let met = judged.map(|judged| match &self.bound {
-            Bound::AtMostTimesFloor(_) => judged <= bound,
-            _ => judged >= bound,
+        let ratio = case.and_then(|case| self.figure.ratio(case, other));
+        let times = ratio.map(|ratio| ratio.median);
+        let median = |case: Option<&Case>| self.figure.median(case?);
+        let (target, met) = match &self.bound {
+            Bound::AtMostTimesFloor(most) => (
+                format!("≤ {most} × the bare exchange"),
+                times.map(|times| times <= *most),
+            ),
+            Bound::AtLeastTimesFloor(least) => (
+                format!("≥ {least} × the bare exchange"),
+                times.map(|times| times >= *least),
+            ),
+            Bound::AtLeastTimesCase(least, other) => {
+                let met = times.map(|times| times >= *least);
+                (format!("≥ {least} × {other}"), met)
+            }
+            Bound::AtLeast(least) => {
+                let speed = speed(document);
+                let mut target = format!("≥ {}", self.figure.show(*least));
+                if speed < 1.0 {
+                    target.push_str(&format!(
+                        " (here ≥ {}: the processors run at {} % of the reference)",
+                        self.figure.show(least * speed),
+                        fixed(speed * 100.0, 0)
+                    ));
+                }
+                let met = median(case).map(|measured| measured >= least * speed);
+                (target, met)
+            }
+        };
+        let shown = |case| median(case).map(|value| self.figure.show(value));
+        let range = ratio.map(|ratio| {
+            let all = [ratio.median, ratio.least, ratio.greatest];
+            let [median, least, greatest] = all.map(|ratio| fixed(ratio, 2));
+            format!("{median} ({least}–{greatest})")
         });
-        let shown = |value: Option<f64>| value.map(|value| self.figure.show(value));
-        let range = ratio.map(
-            |Spread {
-                 median,
-                 least,
-                 greatest,
-             }| {
-                let [median, least, greatest] =
-                    [median, least, greatest].map(|ratio| fixed(ratio, 2));
-                format!("{median} ({least}–{greatest})")
-            },
-        );
         let cells = [
             self.measure.clone(),
             target,
-            shown(measured).unwrap_or_else(|| "not measured".to_owned()),
+            shown(case).unwrap_or_else(|| "not measured".to_owned()),
             shown(floor).unwrap_or_else(|| "–".to_owned()),
             range.unwrap_or_else(|| "–".to_owned()),
         ];
         Judged { cells, met }
-    }
-
-    /// The ratio that counts, the target in words, and the bound.
-    fn compare(&self, document: &Document, case: Option<&Case>) -> (Option<Spread>, String, f64) {
-        let to_floor = case.and_then(|case| self.figure.ratio(case, document.floor(case)));
-        match &self.bound {
-            Bound::AtMostTimesFloor(bound) => {
-                (to_floor, format!("≤ {bound} × the bare exchange"), *bound)
-            }
-            Bound::AtLeastTimesFloor(bound) => {
-                (to_floor, format!("≥ {bound} × the bare exchange"), *bound)
-            }
-            Bound::AtLeastTimesCase(bound, other) => {
-                let ratio = case.and_then(|case| self.figure.ratio(case, document.case(other)));
-                (ratio, format!("≥ {bound} × {other}"), *bound)
-            }
-            Bound::AtLeast(bound) => {
-                let speed = speed(document);
-                let target = match speed < 1.0 {
-                    true => format!(
-                        "≥ {} (here ≥ {}: the processors run at {} % of the reference)",
-                        self.figure.show(*bound),
-                        self.figure.show(bound * speed),
-                        fixed(speed * 100.0, 0)
-                    ),
-                    false => format!("≥ {}", self.figure.show(*bound)),
-                };
-                (to_floor, target, bound * speed)
-            }
-        }
     }
 }
 
