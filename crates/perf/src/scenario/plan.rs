@@ -215,12 +215,9 @@ impl Row {
             true => &[Some(false), Some(true)],
             false => &[None],
         };
+        let (quick, full) = (&self.quick, &self.full);
         let mut cases = Vec::new();
-        for value in if effort.quick {
-            &self.quick
-        } else {
-            &self.full
-        } {
+        for value in if effort.quick { quick } else { full } {
             for kind in kinds {
                 let work = self.work.with(self.over, *value, *kind);
                 let at = match self.over {
@@ -264,26 +261,20 @@ impl Work {
 
     /// What its cases are called.
     fn series(&self) -> String {
-        let bare = |name: &str, bytes| match bytes {
-            SMALL => name.to_owned(),
-            other => format!("{name} {}", shown_size(other as f64)),
-        };
+        let size = |bytes: usize| shown_size(bytes as f64);
         match self {
-            Work::Echo(_) => bare("bare echo", SMALL),
-            Work::Exchange(trips) => bare("bare exchange", trips.message_bytes),
-            Work::ForcedWrites(bytes) => format!("forced writes {}", shown_size(*bytes as f64)),
+            Work::Echo(_) => "bare echo".to_owned(),
+            Work::Exchange(trips) if trips.message_bytes == SMALL => "bare exchange".to_owned(),
+            Work::Exchange(trips) => format!("bare exchange {}", size(trips.message_bytes)),
+            Work::ForcedWrites(bytes) => format!("forced writes {}", size(*bytes)),
             Work::Trips(trips) => {
                 let kind = if trips.persistent { "P" } else { "NP" };
-                format!("{} {kind}", shown_size(trips.message_bytes as f64))
+                format!("{} {kind}", size(trips.message_bytes))
             }
             Work::Fill(fill) => {
                 let what = if fill.drain { "drain" } else { "fill" };
-                let kind = if fill.persistent {
-                    "persistent"
-                } else {
-                    "non-persistent"
-                };
-                format!("{what}, {kind}")
+                let kind = if fill.persistent { "" } else { "non-" };
+                format!("{what}, {kind}persistent")
             }
             Work::Put(_) | Work::Restart(_) => String::new(),
         }
@@ -318,13 +309,23 @@ impl Work {
         if let Work::Trips(trips) | Work::Exchange(trips) = self {
             case.group = shown_size(trips.message_bytes as f64);
         }
-        let settings: Vec<(&str, String)> = match self {
-            Work::Trips(trips) => {
-                if trips.iterations.is_some() {
-                    case.at = None;
-                }
-                trips.settings()
-            }
+        if matches!(self, Work::Trips(trips) if trips.iterations.is_some()) {
+            case.at = None;
+        }
+        let settings = self.settings().into_iter();
+        let settings = settings.map(|(name, value)| (name.to_owned(), value));
+        case.settings = settings.collect();
+        case.with_applications = match (self, self.drive()) {
+            (Work::Put(put), None) => put.via == Via::Inside,
+            (_, drive) => drive.is_some_and(|drive| matches!(drive.place, Place::Inside(_))),
+        };
+        Planned { case, work: *self }
+    }
+
+    /// How its cases are set up, in words.
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Work::Trips(trips) => trips.settings(),
             Work::Put(put) => {
                 let getters = match put.getters {
                     true => "2, inside the queue manager's process",
@@ -336,31 +337,20 @@ impl Work {
                     ("way", format!("{:?}", put.via)),
                 ]
             }
-            Work::Fill(fill) => vec![
-                ("messages", fill.messages.to_string()),
-                ("applications", fill.applications().to_string()),
-                (
-                    "messages a commit",
-                    if fill.persistent { "50" } else { "none" }.to_owned(),
-                ),
-            ],
+            Work::Fill(fill) => {
+                let batch = if fill.persistent { "50" } else { "none" };
+                vec![
+                    ("messages", fill.messages.to_string()),
+                    ("applications", fill.applications().to_string()),
+                    ("messages a commit", batch.to_owned()),
+                ]
+            }
             Work::Restart(restart) => vec![
                 ("messages", restart.messages.to_string()),
                 ("message bytes", SMALL.to_string()),
             ],
-            _ => Vec::new(),
-        };
-        let settings = settings.into_iter();
-        case.settings = settings
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect();
-        case.with_applications = match self {
-            Work::Put(put) if !put.getters => put.via == Via::Inside,
-            _ => self
-                .drive()
-                .is_some_and(|drive| matches!(drive.place, Place::Inside(_))),
-        };
-        Planned { case, work: *self }
+            Work::Echo(_) | Work::Exchange(_) | Work::ForcedWrites(_) => Vec::new(),
+        }
     }
 
     /// What runs against a queue manager or a bare server, if that is all.
@@ -411,13 +401,10 @@ impl Trips {
 
     fn workload(&self, module: Module, carriers: Carriers) -> Workload {
         let asks = module == Module::Requester;
+        let (requesters, responders) = (self.requesters, self.responders());
         Workload {
             module,
-            applications: if asks {
-                self.requesters
-            } else {
-                self.responders()
-            },
+            applications: if asks { requesters } else { responders },
             carriers,
             message_bytes: self.message_bytes,
             persistence: Some(self.persistent),
@@ -437,14 +424,14 @@ impl Trips {
 
     /// The same against a bare server; an echo has nobody who responds.
     fn bare(&self, bare: Bare) -> Drive {
-        let workload = |module| self.workload(module, Carriers::Multiplexed { threads: 1 });
-        let all = match bare {
-            Bare::Echo => vec![workload(Module::Requester)],
-            Bare::Exchange => vec![workload(Module::Requester), workload(Module::Responder)],
+        let modules: &[Module] = match bare {
+            Bare::Echo => &[Module::Requester],
+            Bare::Exchange => &[Module::Requester, Module::Responder],
         };
+        let workload = |module: &_| self.workload(*module, Carriers::Multiplexed { threads: 1 });
         Drive {
             place: Place::Bare(bare, self.message_bytes),
-            groups: vec![(Via::Tcp, all)],
+            groups: vec![(Via::Tcp, modules.iter().map(workload).collect())],
             bounded: false,
         }
     }
@@ -541,12 +528,9 @@ impl Fill {
     }
 
     fn drive(&self) -> Drive {
+        let (sender, receiver) = (Module::Sender, Module::Receiver);
         let workload = Workload {
-            module: if self.drain {
-                Module::Receiver
-            } else {
-                Module::Sender
-            },
+            module: if self.drain { receiver } else { sender },
             applications: self.applications(),
             message_bytes: SMALL,
             persistence: Some(self.persistent),
@@ -607,11 +591,9 @@ impl Plan {
     pub(super) fn of(scenario: &'static Scenario, effort: &Effort) -> Plan {
         let mut cases: Vec<Planned> = Vec::new();
         for mut planned in scenario.rows.iter().flat_map(|row| row.cases(effort)) {
-            if cases
-                .iter()
-                .all(|other| other.case.name != planned.case.name)
-            {
-                let published = scenario.published.get(&planned.case.name);
+            let name = &planned.case.name;
+            if cases.iter().all(|other| other.case.name != *name) {
+                let published = scenario.published.get(name);
                 planned.case.published = published.cloned().unwrap_or_default();
                 cases.push(planned);
             }
