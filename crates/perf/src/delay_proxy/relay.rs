@@ -19,8 +19,7 @@ use mio::net::{TcpListener, TcpStream};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 use parking_lot::Mutex;
-use posthaste_env::{Clock, Nanos};
-use rustix::io::Errno;
+use posthaste_env::{Clock, Nanos, lacks_descriptors};
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
     timerfd_settime,
@@ -46,12 +45,6 @@ const TIMER: Token = Token(2);
 const ACCEPT: usize = 0;
 /// The first number of a link; its sockets have twice that, and one more, as tokens.
 const FIRST: usize = 2;
-
-/// Whether there are no descriptors left, here or in the whole system.
-fn exhausted(error: &io::Error) -> bool {
-    let errno = Errno::from_io_error(error);
-    matches!(errno, Some(Errno::MFILE | Errno::NFILE))
-}
 
 pub(super) struct Relay {
     poll: Poll,
@@ -177,11 +170,8 @@ impl Relay {
             };
             if let Some(error) = refused {
                 // Connections stay in the queue of the kernel, which tells of them no second time.
-                let hint = if exhausted(&error) {
-                    " (ulimit -n)"
-                } else {
-                    ""
-                };
+                let lacks = lacks_descriptors(&error);
+                let hint = if lacks { " (ulimit -n)" } else { "" };
                 let what = format!("no connection can be accepted for now: {error}{hint}");
                 self.totals.lock().last_failure = Some(what);
                 self.due.insert((now + REST, ACCEPT));
@@ -196,13 +186,11 @@ impl Relay {
         match self.register(&mut client) {
             Ok(server) => {
                 let seed = self.next as u64 * 2;
-                let Settings {
-                    up, down, buffer, ..
-                } = self.settings;
-                let up = Line::new(&up, buffer, seed);
-                let down = Line::new(&down, buffer, seed + 1);
-                self.links
-                    .insert(self.next, Link::new(client, server, up, down));
+                let (settings, buffer) = (&self.settings, self.settings.buffer);
+                let up = Line::new(&settings.up, buffer, seed);
+                let down = Line::new(&settings.down, buffer, seed + 1);
+                let link = Link::new(client, server, up, down);
+                self.links.insert(self.next, link);
                 self.next += 1;
                 self.totals.lock().open += 1;
                 Ok(())
@@ -210,10 +198,8 @@ impl Relay {
             Err(error) => {
                 self.totals.lock().refuse(self.to, &error);
                 reset(&client);
-                match exhausted(&error) {
-                    true => Err(error),
-                    false => Ok(()),
-                }
+                let lacks = lacks_descriptors(&error);
+                if lacks { Err(error) } else { Ok(()) }
             }
         }
     }

@@ -5,13 +5,14 @@
 
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 use parking_lot::RwLock;
-use posthaste_env::{os, wait_until};
+use posthaste_env::{Clock, Nanos, os, wait_until};
 use posthaste_server::{Exit, Failure};
 
 use super::files::{TestFile, TestFiles, write_failed};
@@ -26,16 +27,15 @@ const TICK: Duration = Duration::from_millis(200);
 struct LogFiles<'a> {
     files: &'a [TestFile],
     memory: AlignedMemory,
-    begun: Instant,
-    pause: Duration,
+    clock: Arc<dyn Clock>,
+    pause: Nanos,
     stop: &'a AtomicBool,
 }
 
 impl Device for LogFiles<'_> {
     fn prepare(&mut self, number: u64) -> bool {
-        if !self.pause.is_zero() && number > 1 {
-            let pause = u64::try_from(self.pause.as_nanos()).unwrap_or(u64::MAX);
-            wait_until(os().clock.monotonic().saturating_add(pause));
+        if self.pause > 0 && number > 1 {
+            wait_until(self.now() + self.pause);
         }
         self.memory.stamp(number);
         // Without a write there is no result to end with.
@@ -47,8 +47,8 @@ impl Device for LogFiles<'_> {
         file.open.write_all_at(self.memory.bytes(), offset)
     }
 
-    fn now(&self) -> u64 {
-        u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    fn now(&self) -> Nanos {
+        self.clock.monotonic()
     }
 }
 
@@ -65,8 +65,8 @@ pub(super) fn execute(
         blocks_per_file: args.file_size / block.bytes as u64,
         files: args.files as usize,
     };
-    let (stop, gate) = (AtomicBool::new(false), RwLock::new(()));
-    let (stop, gate) = (&stop, &gate);
+    // The writers begin when the last of them is there and the gate is opened.
+    let (stop, gate) = (&AtomicBool::new(false), &RwLock::new(()));
     thread::scope(|scope| {
         let thread = |name: &str| Builder::new().name(name.to_owned());
         let start = || {
@@ -78,13 +78,14 @@ pub(super) fn execute(
                     }
                 })?;
             }
+            // Nothing is sent: what is waited for is that all who could have gone.
             let (runs, ended) = mpsc::channel::<()>();
             let writers = files.of_each.iter().map(|files| {
                 let mut device = LogFiles {
                     files,
                     memory: AlignedMemory::new(block.bytes, args.alignment),
-                    begun: Instant::now(),
-                    pause: args.pause,
+                    clock: os().clock,
+                    pause: args.pause.as_nanos() as Nanos,
                     stop,
                 };
                 let runs = runs.clone();
@@ -94,9 +95,7 @@ pub(super) fn execute(
                     stop.fetch_or(found.is_err(), Relaxed);
                     drop(runs);
                     found.map_err(|(file, error)| {
-                        let path = files
-                            .get(file)
-                            .map_or(args.dir.as_path(), |file| &file.path);
+                        let path = files.get(file).map_or(&args.dir, |file| &file.path);
                         write_failed(path, args.alignment, &error)
                     })
                 })
@@ -111,11 +110,11 @@ pub(super) fn execute(
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(TICK) {
                 stop.fetch_or(!tick(begun.elapsed()), Relaxed);
             }
-            let found = writers
-                .into_iter()
-                .map(|writer| writer.join().unwrap_or_else(|_| Err(no_result())));
-            let found = found.collect::<Result<Vec<Measured>, Failure>>()?;
-            Measured::together(found).ok_or_else(no_result)
+            let results = writers.into_iter().map(|writer| match writer.join() {
+                Ok(result) => result,
+                Err(_) => Err(no_result()),
+            });
+            Measured::together(results.collect::<Result<_, _>>()?).ok_or_else(no_result)
         });
         // The scope ends only with its threads.
         stop.store(true, Relaxed);
