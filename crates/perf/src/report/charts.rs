@@ -45,10 +45,12 @@ enum Drawn {
     Ratio,
 }
 
-/// The charts of a group: the title, with what is counted in place of `{}`, and of each series' lines what their names
-/// end in, whether they are dashed, and what they show.
+/// A line of each series: what its name ends in, whether it is dashed, and what it shows.
+type Part = (&'static str, bool, Drawn);
+
+/// The charts of a group: the title, with what is counted in place of `{}`, and the lines.
 #[rustfmt::skip] // one chart, one line
-const CHARTS: [(&str, &[(&str, bool, Drawn)]); 7] = [
+const CHARTS: [(&str, &[Part]); 7] = [
     ("Throughput, {}s/s", &[("", false, Drawn::Figure(Figure::Rate, 1.0))]),
     ("Server CPU per {}, µs", &[("", false, Drawn::Figure(Figure::ServerCpu, 1.0))]),
     ("Latency per {}, µs", &[("50 %", false, Drawn::Figure(Figure::P50, 1.0)), ("99 %", true, Drawn::Figure(Figure::P99, 1.0))]),
@@ -84,7 +86,7 @@ fn group_charts(document: &Document, group: &str) -> Vec<LineChart> {
 }
 
 /// A line for each series and figure; series that have nothing of it are left out.
-fn lines(document: &Document, group: &str, figures: &[(&str, bool, Drawn)]) -> Vec<Line> {
+fn lines(document: &Document, group: &str, figures: &[Part]) -> Vec<Line> {
     let cases = || document.cases.iter().filter(|case| case.group == group);
     let series = different(cases().map(|case| case.series.as_str()));
     let mut lines = Vec::new();
