@@ -249,6 +249,8 @@ impl Start<'_> {
         for note in &self.configured.notes {
             log.write(note.id, &note.inserts);
         }
+        // Before anything is recovered: its threads may write still.
+        let lock = ProcessLock::take(home)?;
         let env = slowed(self.env, self.options, log);
         let env = &io_delay::watched(env, &self.configured.engine, operator);
         let mut config = self.configured.engine.clone();
@@ -260,7 +262,6 @@ impl Start<'_> {
                 Cause::of(failure).record(home);
             }
         })?;
-        let lock = ProcessLock::take(home)?;
         LastEnd::forget(home)?;
         another_root::claim_at_start(&self.options.data, home, &**operator);
         broken_off::forget_creation(home, &config.log)?;
@@ -296,8 +297,11 @@ impl Start<'_> {
         let lanes_ended = lanes.end(FAREWELL);
         engine.qm.log().wake_directly();
         runtime.shutdown_timeout(FAREWELL);
-        let joined = engine.join();
-        drop(lock);
+        let joined = engine.join(lanes_ended.is_ok());
+        match lanes_ended.is_ok() && joined.is_ok() {
+            true => drop(lock),
+            false => lock.keep(),
+        }
         outcome?;
         lanes_ended.and(joined)
     }
