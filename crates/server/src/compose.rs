@@ -297,13 +297,9 @@ impl Start<'_> {
         let lanes_ended = lanes.end(FAREWELL);
         engine.qm.log().wake_directly();
         runtime.shutdown_timeout(FAREWELL);
-        let joined = engine.join(lanes_ended.is_ok());
-        match lanes_ended.is_ok() && joined.is_ok() {
-            true => drop(lock),
-            false => lock.keep(),
-        }
+        let gone = let_go(engine, lock, lanes_ended);
         outcome?;
-        lanes_ended.and(joined)
+        gone
     }
 
     /// The audit log, if there is to be one, and whether it has every connection.
@@ -355,6 +351,20 @@ impl Start<'_> {
             .build()
             .map_err(|error| Failure::io(&self.options.home.folder, &error))
     }
+}
+
+/// Lets others have the files once no thread works on them any more, or leaves that to the end of the process.
+fn let_go(
+    engine: EngineRun,
+    lock: ProcessLock,
+    lanes_ended: Result<(), Failure>,
+) -> Result<(), Failure> {
+    let joined = engine.join(lanes_ended.is_ok());
+    let gone = lanes_ended.and(joined);
+    if gone.is_err() {
+        lock.keep();
+    }
+    gone
 }
 
 /// Has each lane told once of all its committers whom a log write has released.

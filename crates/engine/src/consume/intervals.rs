@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use posthaste_selector::Range;
 
-use super::listed::Place;
+use super::place::Place;
 
 /// The intervals of one beginning: their places by their ends.
 #[derive(Default)]

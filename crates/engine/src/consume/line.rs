@@ -15,7 +15,8 @@ use posthaste_selector::Selector;
 
 use super::considered::Considered;
 use super::fifo::Fifo;
-use super::listed::{By, Listed, Place};
+use super::listed::{By, Listed};
+use super::place::Place;
 use super::waiter::Waiter;
 use crate::plant::{Bug, planted};
 

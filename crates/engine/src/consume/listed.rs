@@ -18,6 +18,7 @@ use posthaste_selector::{Key, Name, Need, Selector, Source, Value};
 
 use super::considered::Considered;
 use super::intervals::Intervals;
+use super::place::Place;
 
 /// By what a selector is listed: a message must have one of these. None: nothing that can be looked up.
 pub(super) type By = Box<[(Name, Need)]>;
@@ -26,23 +27,6 @@ pub(super) type By = Box<[(Name, Need)]>;
 const MANY: usize = 100;
 /// So few selectors are judged at each message sooner than listed: who waits alone comes and goes with each message.
 const FEW: usize = 4;
-
-/// Where a selector stands among all of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
-    /// Nobody waits with it who came before.
-    pub(super) came: u64,
-    /// Those who have it.
-    pub(super) group: usize,
-}
-
-impl Place {
-    pub(super) const FIRST: Place = Place { came: 0, group: 0 };
-    pub(super) const LAST: Place = Place {
-        came: u64::MAX,
-        group: usize::MAX,
-    };
-}
 
 type Selectors = BTreeSet<Place>;
 

@@ -430,6 +430,24 @@ impl SessionInner {
         }))
     }
 
+    /// One use more of a subscription, beside others as a call says.
+    fn begin_use(&self, id: &SubId, given: Given) -> Result<(Found, Use<'_>), Missed> {
+        let found = self.qm.topics.begin_use(id, self.id, given.beside());
+        let found = match found {
+            Err(Reason::NO_SUBSCRIPTION) => return Err(Missed::Again),
+            found => found?,
+        };
+        let using = Use {
+            session: self,
+            id: *id,
+            kept: false,
+        };
+        if given.joins.is_some() {
+            self.may_join(&found)?;
+        }
+        Ok((found, using))
+    }
+
     /// Uses a subscription that there is, altered where that is asked for.
     async fn resume<'a>(
         self: &'a Arc<Self>,
@@ -446,19 +464,7 @@ impl SessionInner {
         if (!resumes || self.takes_over(sd, of)) && !of.managed {
             caller.may_have_sent(qm)?;
         }
-        let found = qm.topics.begin_use(&of.id, self.id, given.beside());
-        let mut found = match found {
-            Err(Reason::NO_SUBSCRIPTION) => return Err(Missed::Again),
-            found => found?,
-        };
-        let using = Use {
-            session: self,
-            id: of.id,
-            kept: false,
-        };
-        if given.joins.is_some() {
-            self.may_join(&found)?;
-        }
+        let (mut found, using) = self.begin_use(&of.id, given)?;
         let provided = match brings_own(sd, hobj) {
             true => Some(self.provided(sd, hobj, caller)?),
             false => None,
