@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Hobj, Md, Name, Reason};
+use posthaste_mqi::{Chars, Hobj, Md, Name, Reason};
 
 use crate::authority_service::Authorised;
 use crate::catalogue::last_change::Changes;
@@ -242,6 +242,14 @@ impl OpenList {
     }
 }
 
+/// A handle on a subscription.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct OpenSubscription {
+    pub(crate) id: SubId,
+    /// On whose behalf it was opened.
+    pub(crate) user: Chars<12>,
+}
+
 /// What has a number.
 // Most of them are open objects, which every call looks at.
 #[allow(clippy::large_enum_variant)]
@@ -249,7 +257,7 @@ pub(crate) enum Open {
     /// An open object.
     Object(Handle),
     /// A subscription (Hsub), which may have ended.
-    Subscription(SubId),
+    Subscription(OpenSubscription),
     /// A distribution list.
     List(Box<OpenList>),
 }
@@ -293,8 +301,8 @@ impl Handles {
     }
 
     /// Adds a subscription; `None` when the numbers have run out.
-    pub(crate) fn add_subscription(&mut self, id: SubId) -> Option<Hobj> {
-        self.number(Open::Subscription(id))
+    pub(crate) fn add_subscription(&mut self, opened: OpenSubscription) -> Option<Hobj> {
+        self.number(Open::Subscription(opened))
     }
 
     /// Adds a distribution list; `None` when the numbers have run out.
@@ -417,10 +425,10 @@ impl Handles {
     ///
     /// # Errors
     /// 2019 it is none.
-    pub(crate) fn subscription(&self, hobj: Hobj) -> Result<SubId, Reason> {
+    pub(crate) fn subscription(&self, hobj: Hobj) -> Result<OpenSubscription, Reason> {
         let at = self.at(hobj);
         match at.and_then(|at| self.entries[at].1.as_ref()) {
-            Some(Open::Subscription(id)) => Ok(*id),
+            Some(Open::Subscription(opened)) => Ok(*opened),
             _ => Err(Reason::HOBJ_ERROR),
         }
     }
@@ -462,7 +470,7 @@ impl Handles {
     pub(crate) fn subscriptions(&self) -> impl Iterator<Item = SubId> {
         let open = self.entries.iter().filter_map(|(_, open)| open.as_ref());
         open.filter_map(|open| match open {
-            Open::Subscription(id) => Some(*id),
+            Open::Subscription(opened) => Some(opened.id),
             Open::Object(_) | Open::List(_) => None,
         })
     }
@@ -478,7 +486,9 @@ mod tests {
     fn few_handles_take_no_more_room_than_they_need() {
         let mut handles = Handles::default();
         for (handle, room) in [1, 2, 4, 4, 8].into_iter().enumerate() {
-            handles.add_subscription(SubId::default()).unwrap();
+            handles
+                .add_subscription(OpenSubscription::default())
+                .unwrap();
             assert_eq!(handles.entries.capacity(), room, "{handle}");
         }
         let size = size_of::<(u32, Option<Open>)>();

@@ -238,7 +238,7 @@ impl QueueManager {
     }
 
     /// Ends the queue manager. After a controlled or immediate end everything that has to survive
-    /// is in the queue files and the next start has nothing to recover.
+    /// is in the queue files and the next start has nothing to recover. Its files stay locked: see [`Self::unlock`].
     ///
     /// # Errors
     /// The [`Stop`] that made a clean end impossible; nothing acknowledged is lost by that.
@@ -271,11 +271,16 @@ impl QueueManager {
         inner.advance_phase(Phase::Ended);
         inner.log.shut_down();
         inner.end_waits(Reason::CONNECTION_BROKEN);
-        inner.unlock();
         match self.stopped() {
             Some(stop) => Err(stop),
             None => clean,
         }
+    }
+
+    /// Lets other processes have the files, for whoever knows that no thread of this one works on them any more: the log's
+    /// writer has ended, and maintenance. Where nobody knows that, the system does it when the last thread of the process has gone.
+    pub fn unlock(&self) {
+        self.inner.unlock();
     }
 
     async fn clean_end(&self, sessions: Vec<Arc<SessionInner>>) -> Result<(), Stop> {

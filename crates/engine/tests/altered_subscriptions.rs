@@ -94,6 +94,38 @@ fn who_joins_a_shared_subscription_of_any_user_leaves_it_its_user() {
     assert_eq!(user(&w), "other");
 }
 
+/// A client of JMS that says none asks for a subscription without one (JMS 2.0, 8.7: another selector is another subscription).
+#[test]
+fn a_client_of_jms_is_refused_whose_selector_is_another_or_none() {
+    let w = World::light();
+    let s = w.connect();
+    let asks = |selector: &str| {
+        let mut sd = Sd {
+            selection_string: selector.to_owned(),
+            ..sd(JMS | MQSO_DURABLE, "S")
+        };
+        let with = SubscribeOptions {
+            open_options: 0x2029,
+            ..SubscribeOptions::default()
+        };
+        let (hobj, hsub) = block_on(s.subscribe_with(&mut sd, Hobj::NONE, with))?.value;
+        close(&s, hobj, 0)?;
+        close(&s, hsub, 0)
+    };
+    let refused = Err(Reason::SELECTOR_NOT_ALTERABLE);
+    for (first, others) in [("a = 1", ["", "a = 2"]), ("", ["a = 1", "a = 2"])] {
+        asks(first).unwrap();
+        for other in others {
+            assert_eq!(asks(other), refused, "{first} {other}");
+        }
+        asks(first).unwrap();
+        // MQSUB that says nothing of it leaves it as it is.
+        let mut altered = sd(MQSO_ALTER | MQSO_DURABLE | MQSO_MANAGED, "S");
+        let (_, hsub) = sub(&s, &mut altered, Hobj::NONE).unwrap();
+        close(&s, hsub, MQCO_REMOVE_SUB).unwrap();
+    }
+}
+
 /// A subscription for a queue that somebody else has for himself.
 #[test]
 fn a_call_that_cannot_open_the_queue_alters_nothing() {

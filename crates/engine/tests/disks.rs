@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::sync::atomic::Ordering::SeqCst;
 
 use bytes::Bytes;
-use posthaste_engine::{EndMode, Stop};
+use posthaste_engine::{EndMode, QueueManager, StartError, Stop};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Hobj, Od, Reason};
@@ -184,6 +184,32 @@ fn files_that_cannot_be_opened_are_no_full_and_no_broken_disk() {
     let s = w.connect();
     let h = open(&s, LOCAL, IN_OUT);
     assert_eq!(drain(&s, h), kept);
+}
+
+/// A disk may not answer for long. What is under way then is written after the end, into files that a successor would have made its own.
+#[test]
+fn files_stay_locked_while_a_write_goes_on_after_the_end() {
+    let mut w = World::pausable();
+    w.run("DEFINE QLOCAL(Q)");
+    let s = w.connect();
+    let h = open(&s, "Q", MQOO_OUTPUT);
+    w.stage.pause();
+    let putting = s.clone();
+    let data = Bytes::from_static(b"under way");
+    drop(Call::begin(async move {
+        let (mut md, mut pmo) = (md(PERSISTENT), pmo(0));
+        putting.put(h, &mut md, &mut pmo, data).await
+    }));
+    block_on(w.qm().end(EndMode::Preemptive)).unwrap();
+    let successor = || QueueManager::start(&w.env, w.config.clone(), w.operator());
+    let refused = successor().err();
+    assert!(matches!(refused, Some(StartError::InUse(_))), "{refused:?}");
+    w.stage.resume();
+    w.end_threads();
+    w.start();
+    let s = w.connect();
+    let h = open(&s, "Q", IN_OUT);
+    assert_eq!(drain(&s, h), ["under way"]);
 }
 
 /// A queue keeps its non-persistent messages over an end in order, but the disk has no room for them.

@@ -231,8 +231,15 @@ pub(crate) fn stop(place: Option<&Path>, args: &cli::Stop) -> Result<Exit, Failu
         }
     }
     if !ended {
-        wait(&home, &mut ending, None)?;
+        let within = (asked == EndMode::Preemptive).then_some(BROKEN_OFF);
+        if !wait(&home, &mut ending, within)? {
+            // What is under way holds it up.
+            let killed = ending.kill();
+            killed.map_err(|error| Failure::io(&home.folder, &error))?;
+            wait(&home, &mut ending, Some(RELEASED))?;
+        }
     }
+    released(&home)?;
     ended_as_asked(&home, asked)?;
     tell(args.quiet, "AMQ8004I", &[&home.name])?;
     Ok(Exit::Done)
@@ -261,26 +268,38 @@ fn wait(
     // Zero would mean "for ever" to the system.
     let within = within.map(|time| time.max(Duration::from_millis(1)));
     let ended = ending.wait(within);
-    let ended = ended.map_err(|error| Failure::io(&home.folder, &error))?;
-    if ended {
-        released(home);
-    }
-    Ok(ended)
+    ended.map_err(|error| Failure::io(&home.folder, &error))
 }
 
-/// The process closes its sockets a moment before it is gone; whoever starts the queue manager next
-/// wants the lock.
-fn released(home: &Home) {
+/// How long breaking off may take, where a disk holds up what is under way, before the process is killed.
+const BROKEN_OFF: Duration = Duration::from_secs(20);
+/// How long a process that has ended its queue manager may take to let its files go.
+const RELEASED: Duration = Duration::from_secs(10);
+
+/// The process closes its sockets before it is gone, which it is when the last of its threads has written what it was writing: whoever
+/// starts the queue manager next, or copies its files, wants to know that.
+fn released(home: &Home) -> Result<(), Failure> {
     let env = posthaste_env::os();
-    let until = Instant::now() + Duration::from_secs(5);
-    while Instant::now() < until {
-        match env.disk.lock(&home.lock()) {
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            _ => return,
+    let until = Instant::now() + RELEASED;
+    let path = home.lock();
+    while let Err(error) = env.disk.lock(&path) {
+        if error.kind() != std::io::ErrorKind::WouldBlock {
+            // It was deleted meanwhile.
+            break;
         }
+        // Or somebody has started it again.
+        let state = server::state(&env, home);
+        if matches!(state, State::Running(phase) if phase != server::Phase::Starting) {
+            break;
+        }
+        if Instant::now() >= until {
+            let seconds = RELEASED.as_secs().to_string();
+            let inserts = [&*home.name, &seconds, &server::holder(&path)];
+            return Err(Failure::new(Exit::TimedOut, "AMQ2090E", &inserts));
+        }
+        std::thread::sleep(Duration::from_millis(5));
     }
+    Ok(())
 }
 
 pub(crate) fn delete(place: Option<&Path>, args: &cli::Delete) -> Result<Exit, Failure> {

@@ -249,6 +249,8 @@ impl Start<'_> {
         for note in &self.configured.notes {
             log.write(note.id, &note.inserts);
         }
+        // Before anything is recovered: its threads may write still.
+        let lock = ProcessLock::take(home)?;
         let env = slowed(self.env, self.options, log);
         let env = &io_delay::watched(env, &self.configured.engine, operator);
         let mut config = self.configured.engine.clone();
@@ -260,7 +262,6 @@ impl Start<'_> {
                 Cause::of(failure).record(home);
             }
         })?;
-        let lock = ProcessLock::take(home)?;
         LastEnd::forget(home)?;
         another_root::claim_at_start(&self.options.data, home, &**operator);
         broken_off::forget_creation(home, &config.log)?;
@@ -296,10 +297,9 @@ impl Start<'_> {
         let lanes_ended = lanes.end(FAREWELL);
         engine.qm.log().wake_directly();
         runtime.shutdown_timeout(FAREWELL);
-        let joined = engine.join();
-        drop(lock);
+        let gone = let_go(engine, lock, lanes_ended);
         outcome?;
-        lanes_ended.and(joined)
+        gone
     }
 
     /// The audit log, if there is to be one, and whether it has every connection.
@@ -351,6 +351,20 @@ impl Start<'_> {
             .build()
             .map_err(|error| Failure::io(&self.options.home.folder, &error))
     }
+}
+
+/// Lets others have the files once no thread works on them any more, or leaves that to the end of the process.
+fn let_go(
+    engine: EngineRun,
+    lock: ProcessLock,
+    lanes_ended: Result<(), Failure>,
+) -> Result<(), Failure> {
+    let joined = engine.join(lanes_ended.is_ok());
+    let gone = lanes_ended.and(joined);
+    if gone.is_err() {
+        lock.keep();
+    }
+    gone
 }
 
 /// Has each lane told once of all its committers whom a log write has released.

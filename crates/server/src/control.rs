@@ -364,6 +364,19 @@ pub struct Ending {
 }
 
 impl Ending {
+    /// Kills the process: it has not ended in the time that it may take.
+    ///
+    /// # Errors
+    /// The system does not say which process it is, or lets nobody end it.
+    pub fn kill(&self) -> io::Result<()> {
+        match kill_listener(self.stream.get_ref()) {
+            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => {
+                Ok(())
+            }
+            killed => killed,
+        }
+    }
+
     /// Waits until the queue manager has ended; false when `within` passed before.
     ///
     /// # Errors
@@ -474,6 +487,11 @@ pub fn running(home: &Home) -> Failure {
         .and_then(|stream| Ok(rustix::net::sockopt::socket_peercred(&stream)?));
     let process = peer.map_or("?".to_owned(), |peer| peer.pid.as_raw_nonzero().to_string());
     Failure::new(Exit::Running, "AMQ2021E", &[&home.name, &process])
+}
+
+/// Whether nobody serves, so that whoever has the lock of its files will soon not have it any more.
+pub(crate) fn is_going(home: &Home) -> bool {
+    phase(home).is_err_and(|failure| failure.exit == Exit::NotRunning)
 }
 
 /// What the process that runs a queue manager is doing.

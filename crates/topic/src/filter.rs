@@ -192,8 +192,9 @@ fn is_wildcard(level: &str) -> bool {
     matches!(level, "+" | "#")
 }
 
-/// Whether levels with wildcards among them match a topic string.
-fn levels_match(filter: &str, topic: &str) -> bool {
+/// Whether levels with wildcards among them ([`Scheme::Topic`]) match a topic string, whatever branch that is in.
+#[must_use]
+pub fn levels_match(filter: &str, topic: &str) -> bool {
     let (mut filter, mut topic) = (filter.split('/'), topic.split('/'));
     // Behind the last `#`, and the levels that it has not taken yet.
     let mut again = None;

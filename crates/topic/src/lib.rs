@@ -37,7 +37,7 @@ mod string;
 mod subscribers;
 mod tree;
 
-pub use filter::{Filter, Scheme};
+pub use filter::{Filter, Scheme, levels_match};
 pub use string::{
     Error, LONGEST, MOST_BEHIND_MANY, MOST_BETWEEN_STARS, MOST_LEVELS, SYSTEM_BRANCH, check,
     is_at_or_below, join,

@@ -291,7 +291,8 @@ impl Machine {
             return Ok(false);
         };
         let (executor, clock) = (self.world.executor(), self.world.env().clock);
-        let ending = executor.spawn("end", async move { qm.end(how).await });
+        let ended = qm.clone();
+        let ending = executor.spawn("end", async move { ended.end(how).await });
         let until = clock.monotonic() + TIMEOUT;
         executor.run_while(|| !ending.is_finished() && clock.monotonic() < until);
         executor.watch(None);
@@ -301,6 +302,7 @@ impl Machine {
         };
         // Whatever is left of it (its writer) goes with its process.
         executor.run_for(1_000_000_000);
+        qm.unlock();
         Ok(ended.is_ok())
     }
 

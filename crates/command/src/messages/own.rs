@@ -443,6 +443,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "Nothing, if both are of one moment. If the log was an older one, messages that had been got are there again, and later ones are gone: restore both directories from one backup.",
     ),
     message(
+        "AMQ2090E",
+        "Queue manager {0} has ended, but its files are in use after {1} seconds still, by {2}.",
+        "A thread of that process is writing to a disk that is slow or does not answer. Nothing that was acknowledged is lost. Until the process has gone a start is refused (AMQ2007E), and a copy of the directories is not of one moment.",
+        "See to the disk: the process goes by itself when that answers, and cannot be ended before, not even by SIGKILL. Then start the queue manager.",
+    ),
+    message(
         "AMQ2101E",
         "{0}, line {1}, column {2}: {3}.",
         "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",

@@ -1,28 +1,30 @@
 //! Intervals of numbers, and which of them hold a number, whatever their number is.
 //!
 //! Numbers are taken as words of 64 bits in the same order. An interval lies at the longest beginning that its two ends
-//! have in common: there the low end goes on with a zero bit and the high end with a one. A number passes one such place
+//! have in common: there the low end goes on with a zero bit and the high end with a one. A number passes one such fork
 //! for each of its beginnings. If it goes on with a zero there, it is below all high ends, and within those intervals whose
 //! low end is not above it; with a one the other way round. So no interval is looked at that does not hold it.
 //!
-//! Invariant: no place and no length is kept where no interval lies.
+//! Invariant: no fork and no length is kept where no interval lies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use posthaste_selector::Range;
 
-/// The intervals at one place: their numbers by their ends.
+use super::place::Place;
+
+/// The intervals of one beginning: their places by their ends.
 #[derive(Default)]
-struct Place {
-    by_low: BTreeSet<(u64, usize)>,
-    by_high: BTreeSet<(u64, usize)>,
+struct Fork {
+    by_low: BTreeSet<(u64, Place)>,
+    by_high: BTreeSet<(u64, Place)>,
 }
 
 /// See the head of this file.
 #[derive(Default)]
 pub(super) struct Intervals {
     /// By the length of the beginning, and the beginning.
-    places: BTreeMap<u32, BTreeMap<u64, Place>>,
+    forks: BTreeMap<u32, BTreeMap<u64, Fork>>,
 }
 
 /// A word for a number, in the same order. Both zeros are one number.
@@ -45,52 +47,52 @@ fn ends(range: &Range) -> (u64, u64) {
 
 impl Intervals {
     pub(super) fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.forks.is_empty()
     }
 
-    pub(super) fn insert(&mut self, range: &Range, number: usize) {
+    pub(super) fn insert(&mut self, range: &Range, place: Place) {
         let (low, high) = ends(range);
         let length = (low ^ high).leading_zeros();
-        let places = self.places.entry(length).or_default();
-        let place = places.entry(beginning(low, length)).or_default();
-        place.by_low.insert((low, number));
-        place.by_high.insert((high, number));
+        let forks = self.forks.entry(length).or_default();
+        let fork = forks.entry(beginning(low, length)).or_default();
+        fork.by_low.insert((low, place));
+        fork.by_high.insert((high, place));
     }
 
-    pub(super) fn remove(&mut self, range: &Range, number: usize) {
+    pub(super) fn remove(&mut self, range: &Range, place: Place) {
         let (low, high) = ends(range);
         let length = (low ^ high).leading_zeros();
-        let Some(places) = self.places.get_mut(&length) else {
+        let Some(forks) = self.forks.get_mut(&length) else {
             return;
         };
         let at = beginning(low, length);
-        if let Some(place) = places.get_mut(&at) {
-            place.by_low.remove(&(low, number));
-            place.by_high.remove(&(high, number));
-            if place.by_low.is_empty() {
-                places.remove(&at);
+        if let Some(fork) = forks.get_mut(&at) {
+            fork.by_low.remove(&(low, place));
+            fork.by_high.remove(&(high, place));
+            if fork.by_low.is_empty() {
+                forks.remove(&at);
             }
         }
-        if places.is_empty() {
-            self.places.remove(&length);
+        if forks.is_empty() {
+            self.forks.remove(&length);
         }
     }
 
-    /// The numbers of those that hold this one.
-    pub(super) fn holding(&self, number: f64) -> impl Iterator<Item = usize> {
+    /// The places of those that hold a number.
+    pub(super) fn holding(&self, number: f64) -> impl Iterator<Item = Place> {
         let word = word(number);
-        self.places.iter().flat_map(move |(length, places)| {
-            let place = places.get(&beginning(word, *length));
+        self.forks.iter().flat_map(move |(length, forks)| {
+            let fork = forks.get(&beginning(word, *length));
             // With all its bits in common, an interval is this number.
             let next = word.checked_shl(*length).unwrap_or(0) >> 63;
-            let (low, high) = match place {
-                Some(place) if next == 0 => (Some(place.by_low.range(..=(word, usize::MAX))), None),
-                Some(place) => (None, Some(place.by_high.range((word, 0)..))),
+            let (low, high) = match fork {
+                Some(fork) if next == 0 => (Some(fork.by_low.range(..=(word, Place::LAST))), None),
+                Some(fork) => (None, Some(fork.by_high.range((word, Place::FIRST)..))),
                 None => (None, None),
             };
             let all = low.into_iter().flatten();
             all.chain(high.into_iter().flatten())
-                .map(|(_, number)| *number)
+                .map(|(_, place)| *place)
         })
     }
 }
@@ -143,6 +145,10 @@ mod tests {
         let (mut intervals, mut list) = (Intervals::default(), Vec::new());
         let (mut random, mut found) = (1u64, 0);
         for number in 0..20_000 {
+            let place = Place {
+                came: number as u64 / 2,
+                group: number,
+            };
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
@@ -150,13 +156,13 @@ mod tests {
             match draw % 3 {
                 0 => {
                     if let Some(range) = range(draw / 3) {
-                        intervals.insert(&range, number);
-                        list.push((range, number));
+                        intervals.insert(&range, place);
+                        list.push((range, place));
                     }
                 }
                 1 if list.len() > 40 => {
-                    let (range, number) = list.swap_remove(draw / 3 % list.len());
-                    intervals.remove(&range, number);
+                    let (range, place) = list.swap_remove(draw / 3 % list.len());
+                    intervals.remove(&range, place);
                 }
                 _ => {
                     let end: f64 = ENDS[draw / 3 % 16].parse().unwrap();
@@ -164,8 +170,8 @@ mod tests {
                     let holds =
                         |range: &Range| range.low() <= looked_for && looked_for <= range.high();
                     let all = list.iter().filter(|(range, _)| holds(range));
-                    let mut expected: Vec<usize> = all.map(|(_, number)| *number).collect();
-                    let mut held: Vec<usize> = intervals.holding(looked_for).collect();
+                    let mut expected: Vec<Place> = all.map(|(_, place)| *place).collect();
+                    let mut held: Vec<Place> = intervals.holding(looked_for).collect();
                     expected.sort_unstable();
                     held.sort_unstable();
                     assert_eq!(held, expected, "{looked_for}");
@@ -174,8 +180,8 @@ mod tests {
             }
         }
         assert!(found > 10_000, "{found}");
-        for (range, number) in list {
-            intervals.remove(&range, number);
+        for (range, place) in list {
+            intervals.remove(&range, place);
         }
         assert!(intervals.is_empty());
     }

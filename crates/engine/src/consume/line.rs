@@ -3,7 +3,8 @@
 //! Invariants:
 //! * Whoever came first is served first, of those who want a message: each has a number.
 //! * Those with one selector are together, and a message is judged once for all of them, and not at all by a selector that
-//!   cannot match it by what is listed of it (`listed`).
+//!   cannot match it by what is listed of it (`listed`), nor by one with which nobody waits who came before him who is to
+//!   have it.
 //! * No selector is here for whom nobody waits.
 //! * One whose waiter is listed no more (`waiter`) is skipped, and leaves when it is met or swept.
 
@@ -15,6 +16,7 @@ use posthaste_selector::Selector;
 use super::considered::Considered;
 use super::fifo::Fifo;
 use super::listed::{By, Listed};
+use super::place::Place;
 use super::waiter::Waiter;
 use crate::plant::{Bug, planted};
 
@@ -28,7 +30,8 @@ struct Entry {
 struct Group {
     text: Arc<str>,
     selector: Arc<Selector>,
-    /// By what it is listed.
+    /// Where it is listed, and by what.
+    place: Place,
     by: By,
     waiters: Fifo<Entry>,
 }
@@ -83,14 +86,14 @@ impl Selecting {
     fn add(&mut self, selector: &Arc<Selector>, entry: Entry) {
         let at = match self.by_text.get(selector.text()) {
             Some(at) => *at,
-            None => self.new_group(selector),
+            None => self.new_group(selector, entry.number),
         };
         if let Some(group) = &mut self.groups[at] {
             group.waiters.push(entry);
         }
     }
 
-    fn new_group(&mut self, selector: &Arc<Selector>) -> usize {
+    fn new_group(&mut self, selector: &Arc<Selector>, came: u64) -> usize {
         let by = self.listed.best(selector, self.by_text.len());
         let text: Arc<str> = selector.text().into();
         let at = self.free.pop().unwrap_or_else(|| {
@@ -98,10 +101,12 @@ impl Selecting {
             self.groups.len() - 1
         });
         self.by_text.insert(Arc::clone(&text), at);
-        self.listed.insert(&by, at);
+        let place = Place { came, group: at };
+        self.listed.insert(&by, place);
         self.groups[at] = Some(Group {
             text,
             selector: Arc::clone(selector),
+            place,
             by,
             waiters: Fifo::default(),
         });
@@ -114,15 +119,25 @@ impl Selecting {
         let Some(group) = left else { return };
         self.free.push(at);
         self.by_text.remove(&group.text);
-        self.listed.remove(&group.by, at);
+        self.listed.remove(&group.by, group.place);
+    }
+
+    /// Lists a group by the first who waits in it now.
+    fn move_up(&mut self, at: usize) {
+        let Some(group) = &mut self.groups[at] else {
+            return;
+        };
+        if let Some(first) = group.waiters.get(0) {
+            self.listed.remove(&group.by, group.place);
+            group.place.came = first.number;
+            self.listed.insert(&group.by, group.place);
+        }
     }
 
     /// The groups whose selectors may match a message.
     fn candidates(&self, message: &Considered<'_>) -> Vec<usize> {
-        if planted(Bug::UnselectiveHandOver) {
-            return self.by_text.values().copied().collect();
-        }
-        self.listed.candidates(message)
+        let all = self.listed.candidates(message);
+        all.map(|place| place.group).collect()
     }
 
     /// Takes out the first who came before `before` and is to have a message.
@@ -133,17 +148,27 @@ impl Selecting {
         gone: &mut impl FnMut(),
     ) -> Option<Entry> {
         let (mut best, mut earliest) = (None, before);
-        for at in self.candidates(message) {
-            let Some(group) = &mut self.groups[at] else {
+        let mut in_vain = Vec::new();
+        for Place { came, group: at } in self.listed.candidates(message) {
+            if came >= earliest {
+                break;
+            }
+            let Some(group) = self.groups[at].as_mut() else {
                 continue;
             };
+            if !group.matches(message) {
+                continue;
+            }
             match first_of(&mut group.waiters, message, gone) {
-                Some((number, place)) if number < earliest && group.matches(message) => {
+                Some((number, place)) if number < earliest => {
                     (best, earliest) = (Some((at, place)), number);
                 }
-                Some(_) => {}
-                None => self.tidy_up(at),
+                _ => in_vain.push(at),
             }
+        }
+        for at in in_vain {
+            self.tidy_up(at);
+            self.move_up(at);
         }
         let (at, place) = best?;
         let chosen = self.groups[at].as_mut()?.waiters.remove(place);
@@ -324,7 +349,7 @@ mod tests {
             for n in 0..1_000 {
                 let text = text.replace("{n}", &n.to_string());
                 let text = text.replace("{m}", &(n + 1).to_string());
-                selecting.new_group(&Arc::new(Selector::new(&text).unwrap()));
+                selecting.new_group(&Arc::new(Selector::new(&text).unwrap()), n);
             }
             let mut message = message(1);
             message.expires = 500_000;

@@ -1,18 +1,24 @@
-//! Selectors, listed by what a message must have for them to match, and which of them may match a message.
+//! Selectors, listed by what a message must have for them to match, and which of them may match a message, those for whom
+//! somebody has waited longest first.
 //!
 //! Invariants:
 //! * A selector that matches no message without one of certain values (`name = 'text' AND ...`, `name IN (...)`), numbers
 //!   between two (`name >= 5 AND name < 6`) or beginnings (`name LIKE 'text%'`) is listed by each of these, and found of
 //!   messages only that have one; of several such ways it is listed by the one that the fewest others share. The others are
 //!   found of every message.
+//! * They are found in the order of their places, each once, and not before they are asked for: who takes the first that
+//!   matches does not pay for those behind it, however many can be looked up by nothing.
 //! * Nothing is kept where no selector is listed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_set};
+use std::iter::Peekable;
+use std::vec;
 
 use posthaste_selector::{Key, Name, Need, Selector, Source, Value};
 
 use super::considered::Considered;
 use super::intervals::Intervals;
+use super::place::Place;
 
 /// By what a selector is listed: a message must have one of these. None: nothing that can be looked up.
 pub(super) type By = Box<[(Name, Need)]>;
@@ -22,7 +28,7 @@ const MANY: usize = 100;
 /// So few selectors are judged at each message sooner than listed: who waits alone comes and goes with each message.
 const FEW: usize = 4;
 
-type Selectors = BTreeSet<usize>;
+type Selectors = BTreeSet<Place>;
 
 /// Selectors by the beginnings of texts.
 #[derive(Default)]
@@ -33,25 +39,24 @@ struct Beginnings {
 }
 
 impl Beginnings {
-    fn of<'a>(&'a self, text: &'a str) -> impl Iterator<Item = usize> + 'a {
+    fn of<'a, 'b>(&'a self, text: &'b str) -> impl Iterator<Item = &'a Selectors> + use<'a, 'b> {
         let beginnings = self
             .lengths
             .keys()
             .map_while(|length| (*length <= text.len()).then(|| text.get(..*length)));
-        let listed = beginnings
+        beginnings
             .flatten()
-            .filter_map(|text| self.listed.get(text));
-        listed.flatten().copied()
+            .filter_map(|text| self.listed.get(text))
     }
 
-    fn insert(&mut self, beginning: &str, at: usize) {
+    fn insert(&mut self, beginning: &str, at: Place) {
         if !self.listed.contains_key(beginning) {
             *self.lengths.entry(beginning.len()).or_default() += 1;
         }
         self.listed.entry(beginning.into()).or_default().insert(at);
     }
 
-    fn remove(&mut self, beginning: &str, at: usize) {
+    fn remove(&mut self, beginning: &str, at: Place) {
         let Some(listed) = self.listed.get_mut(beginning) else {
             return;
         };
@@ -101,7 +106,7 @@ impl Named {
         listed.map_or(0, |all| all.len().min(MANY))
     }
 
-    fn insert(&mut self, need: &Need, at: usize) {
+    fn insert(&mut self, need: &Need, at: Place) {
         match need {
             Need::Value(key) => {
                 self.values.entry(key.clone()).or_default().insert(at);
@@ -111,7 +116,7 @@ impl Named {
         }
     }
 
-    fn remove(&mut self, need: &Need, at: usize) {
+    fn remove(&mut self, need: &Need, at: Place) {
         match need {
             Need::Value(key) => {
                 if let Some(listed) = self.values.get_mut(key) {
@@ -127,7 +132,7 @@ impl Named {
     }
 }
 
-/// See the head of this file. Selectors are numbers here.
+/// See the head of this file.
 #[derive(Default)]
 pub(super) struct Listed {
     named: BTreeMap<Name, Named>,
@@ -151,7 +156,7 @@ impl Listed {
         best.map(|(name, need)| (name.clone(), need)).collect()
     }
 
-    pub(super) fn insert(&mut self, by: &By, at: usize) {
+    pub(super) fn insert(&mut self, by: &By, at: Place) {
         for (name, need) in by {
             self.named.entry(name.clone()).or_default().insert(need, at);
         }
@@ -160,7 +165,7 @@ impl Listed {
         }
     }
 
-    pub(super) fn remove(&mut self, by: &By, at: usize) {
+    pub(super) fn remove(&mut self, by: &By, at: Place) {
         for (name, need) in by {
             if let Some(named) = self.named.get_mut(name) {
                 named.remove(need, at);
@@ -174,23 +179,57 @@ impl Listed {
         }
     }
 
-    /// Those that may match a message, each once.
-    pub(super) fn candidates(&self, message: &Considered<'_>) -> Vec<usize> {
-        let mut all: Vec<usize> = self.others.iter().copied().collect();
+    /// Those that may match a message.
+    pub(super) fn candidates(&self, message: &Considered<'_>) -> Candidates<'_> {
+        let (mut sets, mut ranges) = (vec![&self.others], Vec::new());
         for (name, named) in &self.named {
             let value = message.value(name);
-            let listed = Key::of(&value).and_then(|key| named.values.get(&key));
-            all.extend(listed.into_iter().flatten());
+            sets.extend(Key::of(&value).and_then(|key| named.values.get(&key)));
             if let Some(number) = value.number() {
-                all.extend(named.numbers.holding(number));
+                ranges.extend(named.numbers.holding(number));
             }
             if let Value::Text(text) = &value {
-                all.extend(named.beginnings.of(text));
+                sets.extend(named.beginnings.of(text));
             }
         }
-        // By one of its needs and by another.
-        all.sort_unstable();
-        all.dedup();
-        all
+        ranges.sort_unstable();
+        let sets = sets.into_iter().map(|set| set.iter().peekable());
+        Candidates {
+            sets: sets.collect(),
+            ranges: ranges.into_iter().peekable(),
+            last: None,
+        }
+    }
+}
+
+/// Selectors that may match a message, in the order of their places.
+pub(super) struct Candidates<'a> {
+    sets: Vec<Peekable<btree_set::Iter<'a, Place>>>,
+    ranges: Peekable<vec::IntoIter<Place>>,
+    last: Option<Place>,
+}
+
+impl Iterator for Candidates<'_> {
+    type Item = Place;
+
+    fn next(&mut self) -> Option<Place> {
+        loop {
+            let next_set = self
+                .sets
+                .iter_mut()
+                .filter_map(|set| Some((**set.peek()?, set)));
+            let first = next_set.min_by_key(|(place, _)| *place);
+            let place = match (first, self.ranges.peek()) {
+                (Some((place, set)), range) if range.is_none_or(|range| place <= *range) => {
+                    set.next();
+                    place
+                }
+                _ => self.ranges.next()?,
+            };
+            // By one of its needs and by another.
+            if self.last.replace(place) != Some(place) {
+                return Some(place);
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! One process at a time has a queue manager's files.
 //!
-//! Invariant: what is held is held until the last of a queue manager's files is closed.
+//! Invariant: what is held is held until no thread of the process works on a queue manager's files any more: after an end a write
+//! may be under way still, for as long as a disk does not answer, and a successor's files would be changed by it.
 
 use std::path::Path;
 

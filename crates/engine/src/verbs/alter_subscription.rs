@@ -8,14 +8,14 @@
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Reason, Sd};
 
-use super::subscription_options::identity;
+use super::subscription_options::{Given, identity};
 use crate::session::SessionInner;
 use crate::topics::subscription::{Destination, Subscription, expires};
 
 /// Refuses to change what makes a subscription what it is.
 fn check(
     session: &SessionInner,
-    sd: &Sd,
+    (sd, given): (&Sd, Given),
     before: &Subscription,
     destination: Option<&Destination>,
 ) -> Result<(), Reason> {
@@ -38,8 +38,10 @@ fn check(
     if sd.sub_level != before.level {
         return Err(Reason::SUBLEVEL_NOT_ALTERABLE);
     }
-    // The same one again is no change.
-    if !sd.selection_string.is_empty() && sd.selection_string != before.selection {
+    // The same one again is no change. MQSUB without one says nothing of it; a client of JMS asks for what it says, and for a subscription
+    // without a selector if it says none: where that is refused it makes the subscription anew.
+    let says = given.is_spi || !sd.selection_string.is_empty();
+    if says && sd.selection_string != before.selection {
         return Err(Reason::SELECTOR_NOT_ALTERABLE);
     }
     Ok(())
@@ -52,11 +54,11 @@ fn check(
 /// 2425 what is said of the topic.
 pub(super) fn altered(
     session: &SessionInner,
-    sd: &Sd,
+    (sd, given): (&Sd, Given),
     before: &Subscription,
     destination: Option<Destination>,
 ) -> Result<Option<Subscription>, Reason> {
-    check(session, sd, before, destination.as_ref())?;
+    check(session, (sd, given), before, destination.as_ref())?;
     let now = session.qm.clock.now();
     let is = |option: i32| sd.options & option != 0;
     let mut after = before.clone();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use posthaste_authority::{Authorities, Authority, ObjectType};
 use posthaste_command::ObjectKind;
 use posthaste_mqi::constants::*;
-use posthaste_mqi::{Name, Od, Reason, Sd};
+use posthaste_mqi::{Chars, Name, Od, Reason, Sd};
 
 use crate::at_their_word::{is_taken_at_its_word, speaks_for_itself};
 use crate::authority_service::Authorised;
@@ -23,6 +23,7 @@ use crate::manager::Inner;
 use crate::queue::Queue;
 use crate::resolution::{Resolved, resolve};
 use crate::session::SessionInner;
+use crate::topics::subscription::Subscription;
 
 const ALTERNATE: Authorities = Authorities::of(&[Authority::AlternateUser]);
 const SUBSCRIBE: Authorities = Authorities::of(&[Authority::Subscribe]);
@@ -226,6 +227,26 @@ impl Caller {
         self.check_topic(qm, topic, enough)
     }
 
+    /// Whether a durable subscription may be ended by a handle that was opened on behalf of `user`: his own that is his alone, or one of
+    /// any user's whose topic he may subscribe to (manual: "Not Authorized (type 3)"). Another's is ended as by a command.
+    ///
+    /// # Errors
+    /// 2035.
+    pub(super) fn may_remove(
+        &self,
+        qm: &Inner,
+        of: &Subscription,
+        user: &Chars<12>,
+    ) -> Result<(), Reason> {
+        if of.any_user {
+            return self.may_subscribe(qm, of.filter.branch(), false).map(drop);
+        }
+        match Chars::<12>::new(&of.user).text() == user.text() {
+            true => Ok(()),
+            false => self.check_manager(qm, Authority::Change.into()).map(drop),
+        }
+    }
+
     /// Whether publications may go to a queue that the application has open.
     ///
     /// # Errors
@@ -341,6 +362,17 @@ impl SessionInner {
     ) -> Result<Caller, Reason> {
         let user = od.alternate_user_id.text();
         self.caller_for(call, is_alternate.then_some(&user)).await
+    }
+
+    /// On whose behalf a handle of this user's is closed, with what that needs.
+    ///
+    /// # Errors
+    /// 2035 the connection's user may not name another one; 2063 nobody could say who it is.
+    pub(super) async fn closing(&self, user: &Chars<12>, options: i32) -> Result<Caller, Reason> {
+        let named = user.text();
+        let is_alternate = named != Chars::<12>::new(&self.who.user).text();
+        let call = ("MQCLOSE", options);
+        self.caller_for(call, is_alternate.then_some(&named)).await
     }
 
     /// On whose behalf a subscription is made.

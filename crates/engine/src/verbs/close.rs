@@ -12,11 +12,11 @@ use super::release::{release, release_list};
 use super::{Done, Verb};
 use crate::catalogue::ChangeError;
 use crate::consume::waiter::Wakes;
-use crate::handles::{Handle, Open, Target, is_list};
+use crate::handles::{Handle, Open, OpenSubscription, Target, is_list};
 use crate::manager::Inner;
 use crate::queue::Queue;
 use crate::session::{Session, SessionInner};
-use crate::topics::subscription::SubId;
+use crate::topics::Found;
 
 /// The queue to delete, if the close option asks for that and the queue lets it.
 fn to_delete(handle: &Handle, options: i32) -> Result<Option<Arc<Queue>>, Reason> {
@@ -46,7 +46,7 @@ impl Session {
     /// them too: their next call gets 2052.
     ///
     /// # Errors
-    /// 2019 handle, 2045 option not valid for type, 2035 it may not be deleted, 2046 options, 2055 queue not empty or with
+    /// 2019 handle, 2045 option not valid for type, 2035 it may not be deleted or removed, 2046 options, 2055 queue not empty or with
     /// uncommitted messages, 2429 the subscription is in use. 2241 (a message group is incomplete) is a warning.
     pub async fn close(&self, hobj: Hobj, options: i32) -> Verb<()> {
         let session = self.inner();
@@ -54,8 +54,8 @@ impl Session {
         session.settled().await?;
         let qm = &session.qm;
         let hsub = session.lock().handles.subscription(hobj);
-        if let Ok(id) = hsub {
-            return session.close_subscription(hobj, &id, options).await;
+        if let Ok(opened) = hsub {
+            return session.close_subscription(hobj, &opened, options).await;
         }
         if is_list(hobj) {
             return session.close_list(hobj, options);
@@ -123,8 +123,19 @@ impl SessionInner {
 
     /// Closes a handle on a subscription. With MQCO_REMOVE_SUB a durable one ends, unless somebody else uses it; one
     /// that is not durable ends with its last handle.
-    async fn close_subscription(&self, hobj: Hobj, id: &SubId, options: i32) -> Verb<()> {
+    async fn close_subscription(
+        &self,
+        hobj: Hobj,
+        OpenSubscription { id, user }: &OpenSubscription,
+        options: i32,
+    ) -> Verb<()> {
         let qm = &self.qm;
+        let is_durable = |found: &Found| found.subscription.durable;
+        let ends_one = options == MQCO_REMOVE_SUB;
+        let caller = match ends_one && qm.topics.found(id).as_ref().is_some_and(is_durable) {
+            true => Some(self.closing(user, options).await?),
+            false => None,
+        };
         let found = qm.topics.found(id);
         let durable = found.as_ref().map(|found| found.subscription.durable);
         match options {
@@ -137,7 +148,10 @@ impl SessionInner {
         }
         let mut end = None;
         match found {
-            Some(found) if options == MQCO_REMOVE_SUB && found.subscription.durable => {
+            Some(found) if ends_one && found.subscription.durable => {
+                if let Some(caller) = caller {
+                    caller.may_remove(qm, &found.subscription, user)?;
+                }
                 if found.users.iter().any(|user| *user != self.id) {
                     return Err(Reason::SUBSCRIPTION_IN_USE);
                 }
@@ -145,7 +159,7 @@ impl SessionInner {
                 let removed = qm.with_log_room(remove).await;
                 end = removed.or_else(|error| refused(qm, error))?;
             }
-            None if options == MQCO_REMOVE_SUB => end = Some(qm.log.appended()),
+            None if ends_one => end = Some(qm.log.appended()),
             _ => {}
         }
         self.lock().handles.remove(hobj)?;

@@ -150,7 +150,7 @@ impl SessionInner {
                     release(self, hobj, &handle, &mut wakes);
                 }
                 Open::List(list) => release_list(self, hobj, &list, &mut wakes),
-                Open::Subscription(id) => self.qm.end_use(&id, self.id),
+                Open::Subscription(opened) => self.qm.end_use(&opened.id, self.id),
             }
         }
         wakes.wake();

@@ -28,7 +28,7 @@ use crate::authority_service::Authorised;
 use crate::authorization::Caller;
 use crate::catalogue::ChangeError;
 use crate::consume::waiter::Wakes;
-use crate::handles::{Handle, Open, Target};
+use crate::handles::{Handle, Open, OpenSubscription, Target};
 use crate::queue::Queue;
 use crate::resolution::resolve;
 use crate::session::{Session, SessionInner};
@@ -260,11 +260,14 @@ impl SessionInner {
 
     /// On whose behalf the call is made, as long as a user identifier in a message may be.
     pub(super) fn subscriber(&self, sd: &Sd) -> String {
-        let user = match sd.options & MQSO_ALTERNATE_USER_AUTHORITY != 0 {
+        self.on_behalf_of(sd).text().into_owned()
+    }
+
+    fn on_behalf_of(&self, sd: &Sd) -> Chars<12> {
+        match sd.options & MQSO_ALTERNATE_USER_AUTHORITY != 0 {
             true => sd.alternate_user_id,
             false => Chars::new(&self.who.user),
-        };
-        user.text().into_owned()
+        }
     }
 
     /// Whether it is on behalf of another user than the subscription's.
@@ -386,6 +389,23 @@ impl SessionInner {
         }
     }
 
+    /// Whether a subscription that is in use may be used beside those who do: by one of the same application (user, name and address),
+    /// a session of its connection consumer. Of one that is shared each has his own part.
+    ///
+    /// # Errors
+    /// 2429.
+    fn may_join(&self, found: &Found) -> Result<(), Reason> {
+        let mut others = found.users.iter().filter(|user| **user != self.id);
+        let is_of_this = |number: &u64| {
+            let other = self.connections.get(*number);
+            other.is_none_or(|other| self.who.is_application_of(&other.who))
+        };
+        let nobody_elses = found.subscription.shared || others.all(is_of_this);
+        nobody_elses
+            .then_some(())
+            .ok_or(Reason::SUBSCRIPTION_IN_USE)
+    }
+
     /// Whether a call on this user's behalf takes a subscription over: what is published comes in his name from then on (manual:
     /// "MQSO_ANY_USERID subscription option"). One that is shared is nobody's.
     fn takes_over(&self, sd: &Sd, of: &Subscription) -> bool {
@@ -402,12 +422,30 @@ impl SessionInner {
     ) -> Result<Option<Subscription>, Reason> {
         self.may_use(sd, of, given)?;
         if sd.options & MQSO_ALTER != 0 {
-            return altered(self, sd, of, destination.cloned());
+            return altered(self, (sd, given), of, destination.cloned());
         }
         Ok(self.takes_over(sd, of).then(|| Subscription {
             user: self.subscriber(sd),
             ..of.clone()
         }))
+    }
+
+    /// One use more of a subscription, beside others as a call says.
+    fn begin_use(&self, id: &SubId, given: Given) -> Result<(Found, Use<'_>), Missed> {
+        let found = self.qm.topics.begin_use(id, self.id, given.beside());
+        let found = match found {
+            Err(Reason::NO_SUBSCRIPTION) => return Err(Missed::Again),
+            found => found?,
+        };
+        let using = Use {
+            session: self,
+            id: *id,
+            kept: false,
+        };
+        if given.joins.is_some() {
+            self.may_join(&found)?;
+        }
+        Ok((found, using))
     }
 
     /// Uses a subscription that there is, altered where that is asked for.
@@ -426,16 +464,7 @@ impl SessionInner {
         if (!resumes || self.takes_over(sd, of)) && !of.managed {
             caller.may_have_sent(qm)?;
         }
-        let found = qm.topics.begin_use(&of.id, self.id, given.beside());
-        let mut found = match found {
-            Err(Reason::NO_SUBSCRIPTION) => return Err(Missed::Again),
-            found => found?,
-        };
-        let using = Use {
-            session: self,
-            id: of.id,
-            kept: false,
-        };
+        let (mut found, using) = self.begin_use(&of.id, given)?;
         let provided = match brings_own(sd, hobj) {
             true => Some(self.provided(sd, hobj, caller)?),
             false => None,
@@ -464,7 +493,7 @@ impl SessionInner {
             caller.may_have_sent(qm)?;
         }
         let open_options = (!brings_own(sd, hobj)).then(|| options::open_options(sd, given));
-        let opened = self.open_handles(before, open_options, (caller, authorised))?;
+        let opened = self.open_handles((sd, before), open_options, (caller, authorised))?;
         let became = Became::Resumed(opened);
         if changes {
             let is_his = moves && !self.is_another(sd, before);
@@ -554,12 +583,16 @@ impl SessionInner {
     /// The handles of a call: on the messages, if it is to be opened so, and on the subscription.
     fn open_handles<'a>(
         self: &'a Arc<Self>,
-        of: &Subscription,
+        (sd, of): (&Sd, &Subscription),
         open_options: Option<i32>,
         by: (&Caller, Authorised),
     ) -> Result<Opened<'a>, Reason> {
         let handle = open_options.map(|options| self.open_destination(of, options, by));
-        let (messages, hsub) = self.number(of.id, handle.transpose()?)?;
+        let subscription = OpenSubscription {
+            id: of.id,
+            user: self.on_behalf_of(sd),
+        };
+        let (messages, hsub) = self.number(subscription, handle.transpose()?)?;
         Ok(Opened {
             session: self,
             messages,
@@ -569,16 +602,20 @@ impl SessionInner {
     }
 
     /// Numbers for the handle on the messages, if there is to be one, and the one on the subscription.
-    fn number(&self, id: SubId, handle: Option<Handle>) -> Result<(Option<Hobj>, Hobj), Reason> {
+    fn number(
+        &self,
+        subscription: OpenSubscription,
+        handle: Option<Handle>,
+    ) -> Result<(Option<Hobj>, Hobj), Reason> {
         let mut state = self.lock();
         let none = Reason::HANDLE_NOT_AVAILABLE;
         let Some(handle) = handle else {
-            let hsub = state.handles.add_subscription(id);
+            let hsub = state.handles.add_subscription(subscription);
             return Ok((None, hsub.ok_or(none)?));
         };
         let (target, options) = (handle.target.clone(), handle.options);
         let hobj = state.handles.add(handle);
-        let hsub = hobj.and_then(|_| state.handles.add_subscription(id));
+        let hsub = hobj.and_then(|_| state.handles.add_subscription(subscription));
         match (hobj, hsub) {
             (Some(hobj), Some(hsub)) => Ok((Some(hobj), hsub)),
             (hobj, _) => {
@@ -664,7 +701,7 @@ impl SessionInner {
         if sd.options & only_new == 0 {
             send_retained(&self.qm, self.id, subscription, Some(made.number)).await?;
         }
-        self.open_handles(subscription, open_options, by)
+        self.open_handles((sd, subscription), open_options, by)
     }
 
     async fn subscribe(
@@ -767,7 +804,9 @@ impl Session {
     /// # Errors
     /// 2019 it is on none.
     pub fn subscription_id(&self, hsub: Hobj) -> Result<[u8; 24], Reason> {
-        self.inner().lock().handles.subscription(hsub)
+        let session = self.inner();
+        let opened = session.lock().handles.subscription(hsub);
+        opened.map(|opened| opened.id)
     }
 
     /// The queue that a handle of a subscription's messages is open on, and its queue manager; none if it is open on no

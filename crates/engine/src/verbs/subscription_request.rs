@@ -29,8 +29,8 @@ impl Session {
         if sro.options & MQSRO_FAIL_IF_QUIESCING != 0 && session.qm.lifecycle.quiescing() {
             return Err(Reason::Q_MGR_QUIESCING);
         }
-        let id = session.lock().handles.subscription(hsub)?;
-        let Some(found) = session.qm.topics.found(&id) else {
+        let opened = session.lock().handles.subscription(hsub)?;
+        let Some(found) = session.qm.topics.found(&opened.id) else {
             session.qm.recorded_as_gone().await.map_err(reason)?;
             return Err(Reason::INVALID_SUBSCRIPTION);
         };

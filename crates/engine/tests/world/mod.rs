@@ -185,29 +185,24 @@ impl World {
     }
 
     pub fn end(&mut self, how: EndMode) {
-        let (qm, driver, thread, settling) = self.running.take().unwrap();
-        block_on(qm.end(how)).unwrap();
-        settling.join().unwrap();
-        thread.join().unwrap();
-        driver.join().unwrap();
+        block_on(self.qm().end(how)).unwrap();
+        self.end_threads();
     }
 
     /// The queue manager has been ended by hand: its threads end too.
     pub fn end_threads(&mut self) {
-        let (_, driver, thread, settling) = self.running.take().unwrap();
+        let (qm, driver, thread, settling) = self.running.take().unwrap();
         settling.join().unwrap();
         thread.join().unwrap();
         driver.join().unwrap();
+        qm.unlock();
     }
 
     /// Ends without a checkpoint and without telling the log that it was clean.
     pub fn kill(&mut self) {
-        let (qm, driver, thread, settling) = self.running.take().unwrap();
         self.stage.resume();
-        let _ = block_on(qm.end(EndMode::Preemptive));
-        settling.join().unwrap();
-        thread.join().unwrap();
-        driver.join().unwrap();
+        let _ = block_on(self.qm().end(EndMode::Preemptive));
+        self.end_threads();
     }
 
     /// One of its threads has panicked: forgets this run, as the end of the process would.
@@ -217,6 +212,7 @@ impl World {
         let threads = [thread, settling].map(|thread| thread.join().is_err());
         let panicked = [threads[0], threads[1], driver.join().is_err()];
         assert!(panicked.contains(&true), "no thread has panicked");
+        qm.unlock();
     }
 
     /// A crash and what comes after it.

@@ -8,7 +8,7 @@ use posthaste_engine::{EngineConfig, Locks, Operator, QueueManager, StartError};
 use posthaste_env::{Env, Thread, block_on, spawn};
 use posthaste_recovery_log::{Driver, drive};
 
-use crate::control;
+use crate::control::is_going;
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
 use crate::layout::Home;
@@ -20,11 +20,6 @@ const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(25);
 /// Threads that read and write queue files for lanes: two, so that what one waits for does not hold up all others.
 const FILE_THREADS: usize = 2;
-
-/// Whether nobody serves, so that whoever has the lock will soon not have it any more.
-fn is_going(home: &Home) -> bool {
-    control::phase(home).is_err_and(|failure| failure.exit == Exit::NotRunning)
-}
 
 /// A queue manager that runs.
 pub(crate) struct EngineRun {
@@ -94,11 +89,12 @@ impl EngineRun {
         })
     }
 
-    /// Waits for the threads, after the queue manager has ended.
+    /// Waits for the threads, after the queue manager has ended, and lets other processes have its files if nobody else of this one
+    /// works on them (`alone`); else they have to wait until it has gone.
     ///
     /// # Errors
     /// One of them panicked.
-    pub(crate) fn join(self) -> Result<(), Failure> {
+    pub(crate) fn join(self, alone: bool) -> Result<(), Failure> {
         let writer = self.writer.join();
         let (settling, maintenance) = (self.settling.join(), self.maintenance.join());
         let delays = self.delays.join();
@@ -112,7 +108,11 @@ impl EngineRun {
             .map_err(|()| {
                 let what = "a thread of the queue manager panicked";
                 Failure::new(Exit::Internal, "AMQ6109S", &[what])
-            })
+            })?;
+        if alone {
+            self.qm.unlock();
+        }
+        Ok(())
     }
 }
 

@@ -319,7 +319,7 @@ fn lock(path: &Path, waits: Duration) -> Result<fs::File, Failure> {
 }
 
 /// Who has the lock of a file, as the system says it: nothing of processes of another container.
-fn holder(path: &Path) -> String {
+pub fn holder(path: &Path) -> String {
     let number = fs::metadata(path).map(|found| {
         let (major, minor) = (
             rustix::fs::major(found.dev()),

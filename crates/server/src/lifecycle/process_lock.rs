@@ -1,11 +1,12 @@
 //! One process at a time has the files in `run/` and the mark of how the queue manager ended.
 //!
-//! The engine's lock protects the messages and is free as soon as they are safe. The process that held
-//! it may then still be removing its sockets; a successor that was as quick would lose its own to that.
+//! Invariant: a successor waits for it before it recovers anything. The process before it may be removing its sockets, which a successor
+//! that was as quick would lose; and where a disk does not answer, a thread of it may be writing what it began before the end.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::time::{Duration, Instant};
 
+use crate::control::is_going;
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
 use crate::layout::Home;
@@ -21,7 +22,7 @@ pub(crate) struct ProcessLock {
 }
 
 impl ProcessLock {
-    /// Waits until the process before this one has gone.
+    /// Waits until the process before this one has gone, unless that serves.
     ///
     /// # Errors
     /// It does not go, or the file cannot be made.
@@ -37,16 +38,21 @@ impl ProcessLock {
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(ProcessLock { _file: file }),
-                Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                Err(TryLockError::WouldBlock) if Instant::now() < until && is_going(home) => {
                     std::thread::sleep(PAUSE);
                 }
                 Err(TryLockError::WouldBlock) => {
-                    let shown = path.display().to_string();
+                    let shown = home.folder.display().to_string();
                     return Err(Failure::new(Exit::InUse, "AMQ2007E", &[&shown]));
                 }
                 Err(TryLockError::Error(error)) => return Err(Failure::io(&path, &error)),
             }
         }
+    }
+
+    /// Keeps it until the process has gone.
+    pub(crate) fn keep(self) {
+        std::mem::forget(self);
     }
 }
 

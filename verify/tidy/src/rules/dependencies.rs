@@ -69,6 +69,7 @@ const MAY_USE: &[Row] = &[
         "crates/admin",
         &[
             "mqi",
+            "topic",
             "conversion",
             "authority",
             "chlauth",

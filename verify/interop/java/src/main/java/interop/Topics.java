@@ -415,7 +415,44 @@ public final class Topics {
             equal("selected", text(received(consumer)));
             equal(null, consumer.receiveNoWait());
             consumer.close();
+            MessageConsumer everything = session.createDurableSubscriber(topic, "durable");
+            publish(name, "not selected before");
+            equal("not selected before", text(received(everything)));
+            everything.close();
             session.unsubscribe("durable");
+        }
+    }
+
+    /** A JMSException, as JMS 2.0 has it in 8.3.2 and 8.3.4. */
+    private static void isRefused(Base.Call call) throws Exception {
+        try {
+            call.run();
+        } catch (JMSException refused) {
+            return;
+        }
+        throw new AssertionError("it was not refused");
+    }
+
+    @Case
+    public void whoeverSharesASubscriptionHasItsSelector() throws Exception {
+        String name = place.topic();
+        String[] selectors = {"weight > 1", null};
+        try (Connection connection = connect(name.replace('/', '.'))) {
+            Session session = session(connection);
+            Topic topic = session.createTopic(name);
+            for (int first = 0; first < 2; first++) {
+                String its = selectors[first];
+                String another = selectors[1 - first];
+                MessageConsumer consumer = session.createSharedConsumer(topic, "shared", its);
+                isRefused(() -> session.createSharedConsumer(topic, "shared", another));
+                session.createSharedConsumer(topic, "shared", its).close();
+                consumer.close();
+                MessageConsumer durable = session.createSharedDurableConsumer(topic, "durable", its);
+                isRefused(() -> session.createSharedDurableConsumer(topic, "durable", another));
+                durable.close();
+                session.createSharedDurableConsumer(topic, "durable", another).close();
+                session.unsubscribe("durable");
+            }
         }
     }
 
