@@ -6,8 +6,9 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use posthaste_server::{Exit, Failure, is_no_space};
+use posthaste_server::{Exit, Failure, Interrupt, is_no_space};
 use thiserror::Error;
 
 /// A failure of the laboratory.
@@ -130,6 +131,20 @@ impl LabError {
             | LabError::Interrupted => Exit::CallFailed,
         }
     }
+}
+
+/// An interruption is a failure.
+pub(crate) fn uninterrupted(interrupt: &Interrupt) -> Result<(), LabError> {
+    match interrupt.raised() {
+        true => Err(LabError::Interrupted),
+        false => Ok(()),
+    }
+}
+
+/// Lets time pass, if nobody interrupts.
+pub(crate) fn pass(interrupt: &Interrupt, time: Duration) -> Result<(), LabError> {
+    interrupt.pass(time);
+    uninterrupted(interrupt)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::plan::{Drive, Place, Via, Work};
 use super::restart;
 use crate::drive::{Running, start_together};
 use crate::floor::forced_writes;
-use crate::measure::{Interrupt, LabError};
+use crate::measure::{Interrupt, LabError, pass};
 use crate::results::{Latency, Round};
 use crate::workload::{Module, PerfError, Workload};
 
@@ -40,14 +40,6 @@ pub(super) fn measure(bench: &mut Bench, work: &Work, effort: &Effort) -> Result
     };
     // That a call failed is no wonder then.
     bench.ended().map_or(measured, Err)
-}
-
-/// Lets time pass; an interruption is an error.
-fn pass(interrupt: &Interrupt, time: Duration) -> Result<(), LabError> {
-    match interrupt.pass(time) {
-        true => Err(LabError::Interrupted),
-        false => Ok(()),
-    }
 }
 
 fn start(
