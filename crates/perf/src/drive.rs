@@ -7,22 +7,25 @@
 //! * An application that is told to stop finishes its iteration first; one that fails ends alone, and
 //!   what went wrong is kept.
 //!
-//! * `blocking`: a thread for each application. `multiplexed`: loops that carry many connections, each a `link`, or one
-//!   of the floor's to a bare server. `application`: what both carry.
+//! * `application`: what each module does, call by call. `carrier`: what an application is carried by: `blocking`, a
+//!   thread for each; `link`, a connection in a loop of many; the floor's, in such a loop to a bare server.
+//! * `multiplexed`: the loops. `event_loop`: who can read, and who has room to write.
 //! * `course`: when an application's next iteration is due. `tally`: what has been counted.
 //! * `control`: how a group of applications is let go, stopped and waited for.
 
 mod application;
 mod blocking;
-mod carried;
+mod carrier;
 mod connect;
 mod control;
 mod course;
+mod event_loop;
 mod link;
 mod multiplexed;
 mod tally;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
@@ -31,14 +34,16 @@ use posthaste_mqi::{CorrelId, Mqi};
 
 pub use connect::unreachable;
 
+use crate::floor::bare_workload;
 use crate::measure::{Interrupt, histogram};
-use crate::workload::{Carriers, Machine, PerfError, Target, Workload, body};
-pub(crate) use application::Around;
-pub(crate) use carried::{Carried, Next};
+use crate::workload::{Carriers, PerfError, Target, Workload, body};
+pub(crate) use application::Share;
+pub(crate) use carrier::{Called, Carrier, Fault, Get, Got, Message, Put, Queue, came};
 use connect::{NO_SOCKETS, Way};
 use control::Control;
-pub(crate) use course::Course;
-pub(crate) use tally::{Iteration, Tally};
+pub(crate) use event_loop::{EventLoop, Interest, Ready};
+pub(crate) use multiplexed::Seat;
+use tally::Tally;
 
 /// What was measured between [`Running::begin_window`] and [`Running::end_window`].
 #[derive(Clone, Debug)]
@@ -78,10 +83,11 @@ pub struct Outcome {
 }
 
 /// Like applications that are to be carried.
-struct Group {
+#[derive(Clone)]
+pub(crate) struct Group {
     workload: Arc<Workload>,
     way: Way,
-    machines: Vec<Machine>,
+    /// The workload's message.
     data: Arc<[u8]>,
     control: Arc<Control>,
 }
@@ -212,7 +218,7 @@ fn carry(groups: Vec<Group>, running: &mut [Running]) -> Result<(), PerfError> {
     for (place, group) in groups.into_iter().enumerate() {
         match group.workload.carriers {
             Carriers::Threads => {
-                let tallies = blocking::spawn(group)?;
+                let tallies = blocking::spawn(&group)?;
                 if let Some(running) = running.get_mut(place) {
                     running.tallies = tallies;
                 }
@@ -230,7 +236,10 @@ fn carry(groups: Vec<Group>, running: &mut [Running]) -> Result<(), PerfError> {
         // A loop without an application would have nothing to do.
         let most = groups.iter().map(|group| group.workload.applications).max();
         let threads = threads.min(most.unwrap_or(1));
-        for (place, tallies) in places.into_iter().zip(multiplexed::spawn(groups, threads)?) {
+        for (place, tallies) in places
+            .into_iter()
+            .zip(multiplexed::spawn(&groups, threads)?)
+        {
             if let Some(running) = running.get_mut(place) {
                 running.tallies = tallies;
             }
@@ -240,7 +249,8 @@ fn carry(groups: Vec<Group>, running: &mut [Running]) -> Result<(), PerfError> {
 }
 
 /// A correlation identifier that no other application has: process, moment, number.
-fn identity(index: u32) -> CorrelId {
+fn identity() -> CorrelId {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
     let mut id = [0; 24];
     let moment = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
@@ -250,7 +260,7 @@ fn identity(index: u32) -> CorrelId {
         .copied()
         .chain(std::process::id().to_be_bytes())
         .chain(moment.to_be_bytes())
-        .chain(index.to_be_bytes());
+        .chain(NUMBER.fetch_add(1, Ordering::Relaxed).to_be_bytes());
     for (byte, part) in id.iter_mut().zip(parts) {
         *byte = part;
     }
@@ -264,13 +274,13 @@ fn prepare(
 ) -> Result<(Group, Running), PerfError> {
     let data: Arc<[u8]> = body(&workload.text, workload.message_bytes)?.into();
     let control = Arc::new(Control::new(workload.applications, base));
-    let machines = (0..workload.applications)
-        .map(|index| Machine::new(workload, index, identity(index)))
-        .collect::<Result<Vec<_>, _>>()?;
+    let carried = match target {
+        Target::Bare { echo, .. } => bare_workload(workload, *echo),
+        _ => workload.clone(),
+    };
     let group = Group {
-        workload: Arc::new(workload.clone()),
+        workload: Arc::new(carried),
         way: Way::find(target, workload)?,
-        machines,
         data,
         control: control.clone(),
     };

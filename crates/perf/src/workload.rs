@@ -3,16 +3,12 @@
 //! Invariant: a [`Workload`] that [`Workload::check`] has passed can be driven; whatever cannot be
 //! done is refused there, in words, and nowhere else.
 //!
-//! * `application`: the steps that an application takes, and how they go.
-//! * `machine`: a module at work.
-//! * `shape`: descriptors and options that the modules put and get with.
+//! * `shape`: descriptors and options that the modules put and get with, and how long they wait.
 //! * `destinations`: the queues that the applications go round.
 //! * `body`: the text of messages.
 
-mod application;
 mod body;
 mod destinations;
-mod machine;
 mod shape;
 
 use std::net::SocketAddr;
@@ -20,15 +16,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use application::{Answer, Body, GetCall, Message, Nanos, PutCall, Slot, Step};
 pub use body::{Text, body};
 pub use destinations::Destinations;
-pub use machine::Machine;
-pub use shape::{GetShape, PutShape, Target as PutTarget};
+pub(crate) use shape::{Shapes, Waiting};
 
 use posthaste_client::Connect;
 use posthaste_mqi::Reason;
 use posthaste_server::InProcess;
+
+/// Nanoseconds since some moment of the run.
+pub(crate) type Nanos = u64;
 
 /// The longest message that a channel carries, in bytes.
 pub const LONGEST: usize = 104_857_600;

@@ -156,13 +156,12 @@ impl Control {
         }
     }
 
-    /// An application's thread waits at the gate; whether it is to begin.
-    pub(crate) fn await_go(&self) -> bool {
+    /// An application's thread waits at the gate.
+    pub(crate) fn await_go(&self) {
         let mut state = self.state.lock();
         while !self.going() && !self.ending() {
             self.changed.wait(&mut state);
         }
-        !self.ending()
     }
 
     /// An application's thread waits until a moment, or until it is to end.

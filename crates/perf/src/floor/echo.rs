@@ -5,8 +5,9 @@
 use std::io;
 use std::net::{TcpListener, TcpStream};
 
-use posthaste_client::{EventLoop, Interest, Ready};
 use rustix::io::Errno;
+
+use crate::drive::{EventLoop, Interest, Ready};
 
 /// Which socket is the listener's.
 const LISTENER: usize = usize::MAX - 1;
@@ -21,7 +22,7 @@ struct Peer {
 
 /// Serves for ever.
 pub(super) fn serve(listener: &TcpListener) -> io::Result<()> {
-    let mut events = EventLoop::new()?;
+    let events = EventLoop::new()?;
     events.add(listener, LISTENER)?;
     let mut peers: Vec<Option<Peer>> = Vec::new();
     let mut ready = Vec::new();

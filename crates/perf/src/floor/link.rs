@@ -1,41 +1,52 @@
-//! An application of the bare servers, as a loop carries it beside those of a queue manager.
+//! The bare servers' frames as a carrier of applications, beside those of a queue manager.
 //!
-//! It does one thing at a time, as with the product: a requester puts, hears that it is done, gets its reply by
-//! identifier and begins again; a responder gets, puts the reply, hears that it is done. A round trip is counted when the
-//! requester has its reply. Told to end it leaves at once: nobody misses what a bare server still holds.
+//! A round trip is that of the real exchange: a requester puts, hears that it is done, and gets its reply by identifier; a
+//! responder gets, puts the reply, hears that it is done. To an echo only is put. Nothing is opened, and nothing is
+//! committed.
 
+use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
+use std::rc::Rc;
 
+use posthaste_mqi::constants::MQMI_NONE;
+use posthaste_mqi::{Hobj, MsgId, Name, Sts};
 use rustix::io::Errno;
 
 use super::exchange::PAIRS;
 use super::frames::{HEADER, Header, Kind, Sizes};
-use crate::drive::{Around, Carried, Course, Iteration, Next, Tally};
-use crate::workload::{Module, Nanos, PerfError, Workload};
+use crate::drive::{Called, Carrier, Fault, Get, Got, Message, Put, Queue, Seat, Share, came};
+use crate::workload::{Module, Nanos, PerfError, Syncpoint, Workload};
 
-/// What an application does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
-    Echo,
-    Requester,
-    Responder,
+/// What applications of a workload do beside it on a bare server: the same, as fast as it goes and with nothing left out
+/// of memory.
+pub(crate) fn bare_workload(workload: &Workload, echo: bool) -> Workload {
+    Workload {
+        module: match workload.module {
+            _ if echo => Module::Sender,
+            Module::Responder => Module::Responder,
+            _ => Module::Requester,
+        },
+        syncpoint: Syncpoint::NONE,
+        batch: 1,
+        asynchronous: false,
+        iterations: None,
+        rate: 0.0,
+        queue_depth: 1,
+        ..workload.clone()
+    }
 }
 
 pub(crate) struct BareLink {
     stream: TcpStream,
-    role: Role,
+    seat: Seat,
+    share: Rc<Share>,
     queue: u8,
+    /// How a message is put, how one is got, and what says that it was put.
+    kinds: [Kind; 3],
     /// Of the round trip under way; the number of the application is in its upper half.
     identifier: u64,
-    began: Nanos,
-    /// Place in the tally of its group.
-    place: usize,
-    /// What came of a frame's header, when it came in parts.
-    head: Vec<u8>,
-    /// The frame that is coming, and how many of its bytes have not come.
-    coming: Option<(Header, usize)>,
     /// What the server has not taken yet.
     rest: Vec<u8>,
     put: Vec<u8>,
@@ -43,58 +54,42 @@ pub(crate) struct BareLink {
 }
 
 impl BareLink {
-    /// Connects application `index` of a workload.
+    /// Connects application `index` of a [`bare_workload`].
     pub(crate) fn connect(
         (address, echo): (SocketAddr, bool),
-        workload: &Workload,
+        seat: impl FnOnce(&dyn AsFd) -> Called<Seat>,
+        share: Rc<Share>,
         index: u32,
-        place: usize,
-    ) -> Result<BareLink, PerfError> {
-        let stream = TcpStream::connect(address).and_then(|stream| {
-            stream.set_nodelay(true)?;
-            stream.set_nonblocking(true)?;
-            Ok(stream)
-        });
-        let role = match workload.module {
-            _ if echo => Role::Echo,
-            Module::Responder => Role::Responder,
-            _ => Role::Requester,
-        };
+    ) -> Called<BareLink> {
+        let stream = TcpStream::connect(address).map_err(failed)?;
+        stream.set_nodelay(true).map_err(failed)?;
+        stream.set_nonblocking(true).map_err(failed)?;
+        let workload = share.workload();
         let sizes = Sizes::of(workload.message_bytes);
-        let put = if echo {
-            workload.message_bytes.max(HEADER)
-        } else {
-            sizes.put
+        let (put, kinds) = match workload.module {
+            _ if echo => {
+                let echoed = [Kind::PutRequest, Kind::GetReply, Kind::PutRequest];
+                (workload.message_bytes.max(HEADER), echoed)
+            }
+            Module::Responder => (sizes.put, [Kind::PutReply, Kind::GetRequest, Kind::Done]),
+            _ => (sizes.put, [Kind::PutRequest, Kind::GetReply, Kind::Done]),
         };
         let queue = usize::try_from(index).unwrap_or(0) % PAIRS;
         Ok(BareLink {
-            stream: stream.map_err(failed)?,
-            role,
+            seat: seat(&stream)?,
+            stream,
             queue: u8::try_from(queue).unwrap_or(0),
+            kinds,
             identifier: u64::from(index) << 32,
-            began: 0,
-            place,
-            head: Vec::new(),
-            coming: None,
             rest: Vec::new(),
             put: vec![0; put],
             get: vec![0; sizes.get],
+            share,
         })
     }
 
-    /// Begins a round trip.
-    fn go(&mut self, now: Nanos) -> io::Result<()> {
-        self.began = now;
-        match self.role {
-            Role::Responder => self.send(Kind::GetRequest),
-            Role::Requester | Role::Echo => {
-                self.identifier += 1;
-                self.send(Kind::PutRequest)
-            }
-        }
-    }
-
-    fn send(&mut self, kind: Kind) -> io::Result<()> {
+    /// Sends a frame, as much of it as the server takes.
+    fn send(&mut self, kind: Kind) -> Called<()> {
         let frame = match kind {
             Kind::GetRequest | Kind::GetReply => &mut self.get,
             _ => &mut self.put,
@@ -108,138 +103,138 @@ impl BareLink {
         if let Some(head) = frame.get_mut(..HEADER) {
             head.copy_from_slice(&header.encode());
         }
-        let taken = match rustix::io::write(&self.stream, frame) {
-            Ok(count) => count,
-            Err(Errno::AGAIN | Errno::INTR) => 0,
-            Err(error) => return Err(error.into()),
-        };
+        let taken = taken(rustix::io::write(&self.stream, frame))?;
         self.rest
             .extend_from_slice(frame.get(taken..).unwrap_or_default());
         Ok(())
     }
 
-    /// Sends what the server did not take before.
-    fn send_rest(&mut self) -> io::Result<()> {
-        match rustix::io::write(&self.stream, &self.rest) {
-            Ok(count) => drop(self.rest.drain(..count)),
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+    /// What the socket has to be read; before there is something, what was not sent before is sent.
+    fn read<T>(&mut self, take: impl FnOnce(&[u8]) -> T) -> Called<Option<T>> {
+        if !self.rest.is_empty() {
+            let taken = taken(rustix::io::write(&self.stream, &self.rest))?;
+            self.rest.drain(..taken);
         }
-        Ok(())
+        self.seat.watch(&self.stream, !self.rest.is_empty())?;
+        if !self.seat.can_read() {
+            return Ok(None);
+        }
+        let mut buffer = self.seat.shared().buffer();
+        match rustix::io::read(&self.stream, &mut **buffer) {
+            Ok(0) => Err(failed(io::ErrorKind::UnexpectedEof)),
+            count => Ok(buffer.get(..taken(count)?).map(take)),
+        }
     }
 
-    /// Takes what has come; completed round trips are counted.
-    fn take(&mut self, mut bytes: &[u8], around: &mut Around<'_>) -> io::Result<()> {
-        while !bytes.is_empty() {
-            if self.coming.is_none() {
-                let wanted = (HEADER - self.head.len()).min(bytes.len());
-                let (head, rest) = bytes.split_at(wanted);
-                self.head.extend_from_slice(head);
-                bytes = rest;
-                if self.head.len() < HEADER {
-                    return Ok(());
-                }
-                let header = Header::decode(&self.head);
-                let header = header.ok_or(io::ErrorKind::InvalidData)?;
-                self.head.clear();
-                self.coming = Some((header, header.length - HEADER));
+    /// Sends a frame and waits for the one that answers it, of which only the header is kept.
+    async fn call(&mut self, kind: Kind, answer: Kind) -> Called<Header> {
+        self.send(kind)?;
+        let (mut head, mut length) = ([0; HEADER], 0);
+        let header = loop {
+            let count = poll_fn(|_| {
+                came(self.read(|bytes| {
+                    let room = head.iter_mut().skip(length);
+                    room.zip(bytes).for_each(|(to, byte)| *to = *byte);
+                    bytes.len()
+                }))
+            });
+            length += count.await?;
+            if length < HEADER {
+                continue;
             }
-            if let Some((header, left)) = &mut self.coming {
-                let part = (*left).min(bytes.len());
-                bytes = bytes.get(part..).unwrap_or_default();
-                *left -= part;
-                if *left == 0 {
-                    let header = *header;
-                    self.coming = None;
-                    self.came(&header, around)?;
-                }
+            match Header::decode(&head) {
+                Some(header) if length < header.length => {}
+                Some(header) if length == header.length => break header,
+                _ => return Err(failed(io::ErrorKind::InvalidData)),
             }
-        }
-        Ok(())
-    }
-
-    /// A whole frame has come.
-    fn came(&mut self, header: &Header, around: &mut Around<'_>) -> io::Result<()> {
-        match (self.role, header.kind) {
-            (Role::Requester, Kind::Done) => self.send(Kind::GetReply),
-            (Role::Responder, Kind::Message) => {
-                self.identifier = header.identifier;
-                self.send(Kind::PutReply)
-            }
-            (Role::Responder, Kind::Done) => self.go(0),
-            (Role::Requester, Kind::Message) | (Role::Echo, Kind::PutRequest)
-                if header.identifier == self.identifier =>
-            {
-                let now = around.control.now();
-                around.done.push(Iteration {
-                    place: self.place,
-                    at: now,
-                    latency: Some(now.saturating_sub(self.began)),
-                    open: 0,
-                });
-                self.go(now)
-            }
-            _ => Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!("{:?} was not expected", header.kind),
-            )),
+        };
+        match header.kind == answer {
+            true => Ok(header),
+            false => Err(unexpected(&header)),
         }
     }
 }
 
 /// What the socket refused.
-fn failed(error: io::Error) -> PerfError {
-    PerfError::system("the bare server", error)
+fn failed(error: impl Into<io::Error>) -> Fault {
+    Fault::Beside(PerfError::system("the bare server", error.into()))
 }
 
-impl Carried for BareLink {
-    fn socket(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
+fn unexpected(header: &Header) -> Fault {
+    let why = format!("{:?} was not expected", header.kind);
+    failed(io::Error::new(io::ErrorKind::InvalidData, why))
+}
+
+/// How many bytes a socket took or gave; none when it is not its time.
+fn taken(count: Result<usize, Errno>) -> Called<usize> {
+    match count {
+        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+        count => count.map_err(failed),
+    }
+}
+
+impl Carrier for BareLink {
+    async fn open(&mut self, _: &Queue, _: i32) -> Called<Hobj> {
+        Ok(Hobj(0))
     }
 
-    fn blocked(&self) -> bool {
-        !self.rest.is_empty()
-    }
-
-    fn early(&self) -> bool {
-        false
-    }
-
-    /// What it counts is done.
-    fn settle(&self, _: &Tally) {}
-
-    /// It goes as fast as it can, so it needs no course.
-    fn begin(&mut self, _: Course, around: &mut Around<'_>) -> Result<Next, PerfError> {
-        self.go(around.control.now()).map_err(failed)?;
-        Ok(Next::Socket)
-    }
-
-    fn resume(&mut self, _: &mut Around<'_>) -> Result<Next, PerfError> {
-        Ok(Next::Socket)
-    }
-
-    fn writable(&mut self, _: &mut Around<'_>) -> Result<Next, PerfError> {
-        self.send_rest().map_err(failed)?;
-        Ok(Next::Socket)
-    }
-
-    fn end(&mut self, _: &mut Around<'_>) -> Result<Next, PerfError> {
-        Ok(Next::Gone)
-    }
-
-    fn receive(&mut self, buffer: &mut [u8], around: &mut Around<'_>) -> Result<Next, PerfError> {
-        if self.blocked() {
-            self.send_rest().map_err(failed)?;
+    async fn put(&mut self, _: &Put<'_>) -> Called<MsgId> {
+        let [put, _, done] = self.kinds;
+        if put == Kind::PutRequest {
+            self.identifier += 1;
         }
-        let read = match rustix::io::read(&self.stream, &mut *buffer) {
-            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => self.take(buffer.get(..count).unwrap_or_default(), around),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
-        };
-        read.map_err(failed)?;
-        Ok(Next::Socket)
+        let header = self.call(put, done).await?;
+        match header.identifier == self.identifier {
+            true => Ok(MQMI_NONE),
+            false => Err(unexpected(&header)),
+        }
     }
+
+    async fn get(&mut self, _: &Get) -> Called<Got> {
+        let [put, get, _] = self.kinds;
+        let header = self.call(get, Kind::Message).await?;
+        if put == Kind::PutReply {
+            self.identifier = header.identifier;
+        } else if header.identifier != self.identifier {
+            return Err(unexpected(&header));
+        }
+        Ok(Got::Message(Message {
+            msg_id: MQMI_NONE,
+            correl_id: MQMI_NONE,
+            reply_to: Name::BLANK,
+            reply_to_q_mgr: Name::BLANK,
+        }))
+    }
+
+    async fn commit(&mut self) -> Called<()> {
+        Ok(())
+    }
+
+    async fn stat(&mut self) -> Called<Sts> {
+        Ok(Sts::default())
+    }
+
+    async fn disconnect(self) -> Called<()> {
+        Ok(())
+    }
+
+    /// It goes as fast as it can, and waits for its start only.
+    async fn pause(&mut self, _: Option<Nanos>) -> Called<()> {
+        self.seat.is_open();
+        poll_fn(|_| {
+            let read = self.read(|_| ());
+            let going = self.share.control().going();
+            came(read.map(|_| going.then_some(())))
+        })
+        .await
+    }
+
+    fn now(&self) -> Nanos {
+        self.seat.now()
+    }
+
+    /// It is counted with the others of the loop.
+    fn rested(&mut self) {}
 }
 
 #[cfg(test)]

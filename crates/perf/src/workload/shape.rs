@@ -12,56 +12,29 @@ use posthaste_mqi::constants::{
 };
 use posthaste_mqi::{Chars, Gmo, Md, Name, Pmo};
 
-use super::{Module, Slot, Workload};
+use super::{Module, Workload};
 
 /// Waits are cut into slices of this length, so that an application that is to stop does so soon.
 pub(crate) const SLICE: Duration = Duration::from_secs(1);
 
-/// Where a message is put.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// An open queue (MQPUT).
-    Open(Slot),
-    /// A queue by its name (MQPUT1).
-    Named {
-        /// The queue.
-        queue: Name,
-        /// Its queue manager; blank is ours.
-        queue_manager: Name,
-    },
-}
-
-impl Target {
-    /// The queue that an application has open as its first, or its name for MQPUT1.
-    pub(crate) fn first(put1: bool, queue: Name) -> Target {
-        match put1 {
-            true => Target::Named {
-                queue,
-                queue_manager: Name::BLANK,
-            },
-            false => Target::Open(0),
-        }
-    }
-}
-
 /// What every message of an application is put with.
 #[derive(Clone, Debug)]
-pub struct PutShape {
+pub(crate) struct PutShape {
     /// Descriptor.
-    pub md: Md,
+    pub(crate) md: Md,
     /// Options.
-    pub pmo: Pmo,
+    pub(crate) pmo: Pmo,
     /// Whether the queue manager answers.
-    pub answered: bool,
+    pub(crate) answered: bool,
 }
 
 /// What every message of an application is got with.
 #[derive(Clone, Debug)]
-pub struct GetShape {
+pub(crate) struct GetShape {
     /// Descriptor.
-    pub md: Md,
+    pub(crate) md: Md,
     /// Options, but for the wait interval.
-    pub gmo: Gmo,
+    pub(crate) gmo: Gmo,
 }
 
 /// Both.

@@ -20,7 +20,7 @@ const WAKE: u64 = u64::MAX;
 
 /// What a look has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ready {
+pub(crate) enum Ready {
     /// The socket of this number has something to read, or has ended.
     Read(usize),
     /// The socket of this number has room, and nothing to read.
@@ -31,7 +31,7 @@ pub enum Ready {
 
 /// What a socket is watched for. Its end is always told, as something to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interest {
+pub(crate) enum Interest {
     /// Something to read.
     Input,
     /// Room to write: whoever does not read what is written to it is not read from.
@@ -42,28 +42,25 @@ pub enum Interest {
 
 /// Ends a loop's wait from another thread.
 #[derive(Clone)]
-pub struct Waker(Arc<OwnedFd>);
+pub(crate) struct Waker(Arc<OwnedFd>);
 
 impl Waker {
     /// The loop looks at once.
-    pub fn wake(&self) {
+    pub(crate) fn wake(&self) {
         // It can only be refused when it is full, and then the loop is awake.
         let _ = rustix::io::write(&*self.0, &1u64.to_ne_bytes());
     }
 }
 
 /// The loop.
-pub struct EventLoop {
+pub(crate) struct EventLoop {
     epoll: OwnedFd,
     wake: Waker,
 }
 
 impl EventLoop {
     /// A loop without sockets.
-    ///
-    /// # Errors
-    /// The system has no room for it.
-    pub fn new() -> io::Result<EventLoop> {
+    pub(crate) fn new() -> io::Result<EventLoop> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let wake = Waker(Arc::new(eventfd(0, flags)?));
@@ -72,24 +69,23 @@ impl EventLoop {
     }
 
     /// What wakes it.
-    pub fn waker(&self) -> Waker {
+    pub(crate) fn waker(&self) -> Waker {
         self.wake.clone()
     }
 
     /// Watches a socket for something to read.
-    ///
-    /// # Errors
-    /// The system has no room for it.
-    pub fn add(&self, socket: impl AsFd, number: usize) -> io::Result<()> {
+    pub(crate) fn add(&self, socket: impl AsFd, number: usize) -> io::Result<()> {
         let data = EventData::new_u64(number as u64);
         Ok(epoll::add(&self.epoll, socket, data, EventFlags::IN)?)
     }
 
     /// What a socket is watched for from now on.
-    ///
-    /// # Errors
-    /// The socket is not watched.
-    pub fn watch(&self, socket: impl AsFd, number: usize, interest: Interest) -> io::Result<()> {
+    pub(crate) fn watch(
+        &self,
+        socket: impl AsFd,
+        number: usize,
+        interest: Interest,
+    ) -> io::Result<()> {
         let flags = match interest {
             Interest::Input => EventFlags::IN,
             Interest::Room => EventFlags::OUT,
@@ -100,10 +96,7 @@ impl EventLoop {
     }
 
     /// Waits until something is ready, at most so long; none waits for ever. What was found replaces `ready`.
-    ///
-    /// # Errors
-    /// The system refuses it.
-    pub fn wait(&mut self, at_most: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
+    pub(crate) fn wait(&self, at_most: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
         let timeout = at_most.and_then(|time| Timespec::try_from(time).ok());
         ready.clear();
         let mut room = [const { MaybeUninit::uninit() }; EVENTS];
@@ -141,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    fn look(own: &mut EventLoop) -> Vec<Ready> {
+    fn look(own: &EventLoop) -> Vec<Ready> {
         let mut ready = Vec::new();
         own.wait(Some(Duration::ZERO), &mut ready).unwrap();
         ready
@@ -149,34 +142,34 @@ mod tests {
 
     #[test]
     fn it_tells_who_can_read_who_has_room_and_that_somebody_called() {
-        let mut own = EventLoop::new().unwrap();
+        let own = EventLoop::new().unwrap();
         let (mut ours, mut theirs) = UnixStream::pair().unwrap();
         ours.set_nonblocking(true).unwrap();
         own.add(&ours, 7).unwrap();
-        assert_eq!(look(&mut own), []);
+        assert_eq!(look(&own), []);
         own.waker().wake();
         own.waker().wake();
-        assert_eq!(look(&mut own), [Ready::Woken]);
-        assert_eq!(look(&mut own), [], "it was heard");
+        assert_eq!(look(&own), [Ready::Woken]);
+        assert_eq!(look(&own), [], "it was heard");
         // Full, and nobody asks for room.
         let mut sent = 0;
         while let Ok(more) = ours.write(&[1; 4096]) {
             sent += more;
         }
-        assert_eq!(look(&mut own), []);
+        assert_eq!(look(&own), []);
         own.watch(&ours, 7, Interest::Both).unwrap();
-        assert_eq!(look(&mut own), []);
+        assert_eq!(look(&own), []);
         theirs.read_exact(&mut vec![0; sent]).unwrap();
-        assert_eq!(look(&mut own), [Ready::Room(7)]);
+        assert_eq!(look(&own), [Ready::Room(7)]);
         // What can be read comes first: reading makes the other side go on.
         theirs.write_all(b"x").unwrap();
-        assert_eq!(look(&mut own), [Ready::Read(7)]);
+        assert_eq!(look(&own), [Ready::Read(7)]);
         own.watch(&ours, 7, Interest::Input).unwrap();
         ours.read_exact(&mut [0]).unwrap();
-        assert_eq!(look(&mut own), []);
+        assert_eq!(look(&own), []);
         drop(theirs);
-        assert_eq!(look(&mut own), [Ready::Read(7)], "its end can be read");
+        assert_eq!(look(&own), [Ready::Read(7)], "its end can be read");
         drop(ours);
-        assert_eq!(look(&mut own), []);
+        assert_eq!(look(&own), []);
     }
 }
