@@ -35,13 +35,13 @@ use posthaste_mqi::{CorrelId, Mqi};
 pub use connect::unreachable;
 
 use crate::floor::bare_workload;
-use crate::measure::{Interrupt, histogram};
-use crate::workload::{Carriers, PerfError, Target, Workload, body};
+use crate::measure::{Interrupt, LabError, histogram};
+use crate::workload::{Carriers, Target, Workload, body};
 pub(crate) use application::Share;
 pub(crate) use carrier::{Called, Carrier, Fault, Get, Got, Message, Put, Queue, came};
 use connect::{NO_SOCKETS, Way};
 use control::Control;
-pub(crate) use event_loop::{EventLoop, Interest, Ready};
+pub(crate) use event_loop::{EventLoop, Ready};
 pub(crate) use multiplexed::Seat;
 use tally::Tally;
 
@@ -71,7 +71,7 @@ pub struct Outcome {
     /// Time of an iteration, in nanoseconds, since the last [`Running::begin_window`].
     pub latency: Histogram<u64>,
     /// What went wrong; the first hundred.
-    pub failures: Vec<PerfError>,
+    pub failures: Vec<LabError>,
     /// How often something went wrong.
     pub failed: u64,
     /// At least one application ended before it was to.
@@ -114,7 +114,7 @@ const GRACE: Duration = Duration::from_secs(10);
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// Connects an application that is no part of a workload.
-pub(crate) fn connect(target: &Target) -> Result<Box<dyn Mqi>, PerfError> {
+pub(crate) fn connect(target: &Target) -> Result<Box<dyn Mqi>, LabError> {
     Way::find(target, &Workload::default())?.connect()
 }
 
@@ -124,11 +124,11 @@ pub(crate) fn connect(target: &Target) -> Result<Box<dyn Mqi>, PerfError> {
 /// It cannot be driven, the queue manager cannot be reached, a queue cannot be opened, or it took
 /// longer than [`Workload::start_within`]. Nothing is left running then, but for applications whose
 /// connecting is not answered.
-pub fn start(workload: &Workload, target: &Target) -> Result<Running, PerfError> {
+pub fn start(workload: &Workload, target: &Target) -> Result<Running, LabError> {
     let mut running = start_together(std::slice::from_ref(workload), target)?;
     running
         .pop()
-        .ok_or_else(|| PerfError::system("starting", "no workload"))
+        .ok_or_else(|| LabError::workload("starting", "no workload"))
 }
 
 /// Starts several workloads on the same queue manager, the last one first: responders are ready
@@ -137,7 +137,7 @@ pub fn start(workload: &Workload, target: &Target) -> Result<Running, PerfError>
 ///
 /// # Errors
 /// As [`start`].
-pub fn start_together(workloads: &[Workload], target: &Target) -> Result<Vec<Running>, PerfError> {
+pub fn start_together(workloads: &[Workload], target: &Target) -> Result<Vec<Running>, LabError> {
     let started = start_unless(workloads, target, &Interrupt::none())?;
     Ok(started.unwrap_or_default())
 }
@@ -150,11 +150,11 @@ pub fn start_unless(
     workloads: &[Workload],
     target: &Target,
     interrupt: &Interrupt,
-) -> Result<Option<Vec<Running>>, PerfError> {
+) -> Result<Option<Vec<Running>>, LabError> {
     for workload in workloads {
         workload.check()?;
         if matches!(target, Target::InProcess(_)) && workload.carriers != Carriers::Threads {
-            return Err(PerfError::Usage(NO_SOCKETS.to_owned()));
+            return Err(LabError::BadInput(NO_SOCKETS.to_owned()));
         }
     }
     let base = Instant::now();
@@ -213,7 +213,7 @@ fn leave(running: &[Running], target: &Target, until: Instant) {
 }
 
 /// Gives every group its carriers; those multiplexed over the same number of threads share them.
-fn carry(groups: Vec<Group>, running: &mut [Running]) -> Result<(), PerfError> {
+fn carry(groups: Vec<Group>, running: &mut [Running]) -> Result<(), LabError> {
     let mut loops: Vec<(u32, Vec<(usize, Group)>)> = Vec::new();
     for (place, group) in groups.into_iter().enumerate() {
         match group.workload.carriers {
@@ -271,7 +271,7 @@ fn prepare(
     workload: &Workload,
     target: &Target,
     base: Instant,
-) -> Result<(Group, Running), PerfError> {
+) -> Result<(Group, Running), LabError> {
     let data: Arc<[u8]> = body(&workload.text, workload.message_bytes)?.into();
     let control = Arc::new(Control::new(workload.applications, base));
     let carried = match target {
@@ -366,7 +366,7 @@ impl Running {
     }
 
     /// The first thing that went wrong; the other applications go on.
-    pub fn failure(&self) -> Option<PerfError> {
+    pub fn failure(&self) -> Option<LabError> {
         self.control.failures().0.first().cloned()
     }
 

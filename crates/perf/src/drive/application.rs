@@ -28,7 +28,8 @@ use super::control::Control;
 use super::course::{Course, Turn};
 use super::tally::{Iteration, Tally};
 use super::{Group, identity};
-use crate::workload::{Module, Nanos, PerfError, Waiting, Workload};
+use crate::measure::LabError;
+use crate::workload::{Module, Nanos, Waiting, Workload};
 
 /// Asynchronous puts between two MQSTATs.
 const ASK_EVERY: u64 = 10_000;
@@ -152,7 +153,7 @@ impl<C: Carrier> Application<C> {
     }
 
     /// Whether it ended before it was to, or why.
-    async fn run(mut self) -> Result<bool, PerfError> {
+    async fn run(mut self) -> Result<bool, LabError> {
         self.open_queues().await?;
         self.control().ready();
         self.pause(None).await?;
@@ -171,7 +172,7 @@ impl<C: Carrier> Application<C> {
     }
 
     /// MQPUT1 needs no queue open for output.
-    async fn open_queues(&mut self) -> Result<(), PerfError> {
+    async fn open_queues(&mut self) -> Result<(), LabError> {
         let share = self.share.clone();
         let (workload, index) = (share.workload(), self.index);
         let queue = |name: String| (Name::new(&name), Name::BLANK);
@@ -205,7 +206,7 @@ impl<C: Carrier> Application<C> {
         &mut self,
         (name, queue_manager): (Name, Name),
         options: i32,
-    ) -> Result<Queue, PerfError> {
+    ) -> Result<Queue, LabError> {
         let mut queue = Queue {
             name,
             queue_manager,
@@ -220,7 +221,7 @@ impl<C: Carrier> Application<C> {
         Ok(queue)
     }
 
-    async fn iterate(&mut self) -> Result<(), PerfError> {
+    async fn iterate(&mut self) -> Result<(), LabError> {
         let start = self.control().went();
         self.course = Course::new(self.share.workload(), self.index, start);
         self.now = self.control().now();
@@ -237,7 +238,7 @@ impl<C: Carrier> Application<C> {
     }
 
     /// When the next iteration begins, or should have begun; none when there is to be no further one.
-    async fn turn(&mut self) -> Result<Option<Nanos>, PerfError> {
+    async fn turn(&mut self) -> Result<Option<Nanos>, LabError> {
         let mut now = match self.course.is_rated() {
             true => self.control().now(),
             false => self.now,
@@ -258,7 +259,7 @@ impl<C: Carrier> Application<C> {
     }
 
     /// Puts until as many messages are under way as are to be, and waits for the answer to the oldest.
-    async fn ask(&mut self, at: Nanos) -> Result<(), PerfError> {
+    async fn ask(&mut self, at: Nanos) -> Result<(), LabError> {
         let depth = usize::try_from(self.share.workload().queue_depth).unwrap_or(usize::MAX);
         loop {
             let correl_id = self.own.unwrap_or(MQCI_NONE);
@@ -273,7 +274,7 @@ impl<C: Carrier> Application<C> {
         }
     }
 
-    async fn await_answer(&mut self) -> Result<(), PerfError> {
+    async fn await_answer(&mut self) -> Result<(), LabError> {
         let by_correlation_id = self.share.workload().by_correlation_id;
         let oldest = self.under_way.front().filter(|_| by_correlation_id);
         let correl_id = oldest.map_or(MQCI_NONE, |(id, _)| *id);
@@ -297,7 +298,7 @@ impl<C: Carrier> Application<C> {
                 true => self.idle(),
                 false => {
                     let queue = self.from.name.text().into_owned();
-                    self.control().fail(PerfError::NoReply { queue });
+                    self.control().fail(LabError::NoReply { queue });
                     self.now = self.carrier.now();
                 }
             }
@@ -315,7 +316,7 @@ impl<C: Carrier> Application<C> {
         Ok(())
     }
 
-    async fn answer(&mut self, at: Nanos) -> Result<(), PerfError> {
+    async fn answer(&mut self, at: Nanos) -> Result<(), LabError> {
         let Some(request) = self.get(MQCI_NONE).await? else {
             return self.nothing_there().await;
         };
@@ -333,7 +334,7 @@ impl<C: Carrier> Application<C> {
     }
 
     /// Where the reply to a message goes.
-    async fn reply_queue(&mut self, request: &Message) -> Result<Queue, PerfError> {
+    async fn reply_queue(&mut self, request: &Message) -> Result<Queue, LabError> {
         let named = match request.reply_to.is_blank() {
             true => (self.otherwise, Name::BLANK),
             false => (request.reply_to, request.reply_to_q_mgr),
@@ -350,14 +351,14 @@ impl<C: Carrier> Application<C> {
         Ok(opened)
     }
 
-    async fn receive(&mut self, at: Nanos) -> Result<(), PerfError> {
+    async fn receive(&mut self, at: Nanos) -> Result<(), LabError> {
         match self.get(MQCI_NONE).await? {
             Some(_) => self.dealt_with(at).await,
             None => self.nothing_there().await,
         }
     }
 
-    async fn send(&mut self, at: Nanos) -> Result<(), PerfError> {
+    async fn send(&mut self, at: Nanos) -> Result<(), LabError> {
         if self.unasked >= ASK_EVERY {
             self.ask_after_puts().await?;
         }
@@ -366,7 +367,7 @@ impl<C: Carrier> Application<C> {
     }
 
     /// A message has been put, or got and replied to.
-    async fn dealt_with(&mut self, at: Nanos) -> Result<(), PerfError> {
+    async fn dealt_with(&mut self, at: Nanos) -> Result<(), LabError> {
         let workload = self.share.workload();
         let (batch, asynchronous) = (workload.batch, workload.asynchronous);
         // The time of a responder is its requester's, and an asynchronous put takes none that an application could see.
@@ -398,7 +399,7 @@ impl<C: Carrier> Application<C> {
     }
 
     /// The queue has run empty.
-    async fn nothing_there(&mut self) -> Result<(), PerfError> {
+    async fn nothing_there(&mut self) -> Result<(), LabError> {
         if self.pending > 0 {
             self.commit().await?;
         }
@@ -408,7 +409,7 @@ impl<C: Carrier> Application<C> {
     }
 
     /// Nothing is left under way, uncommitted or not asked after.
-    async fn finish(&mut self) -> Result<(), PerfError> {
+    async fn finish(&mut self) -> Result<(), LabError> {
         self.ending = true;
         while !self.under_way.is_empty() {
             self.await_answer().await?;
@@ -424,7 +425,7 @@ impl<C: Carrier> Application<C> {
     }
 
     /// What MQSTAT says of asynchronous puts.
-    async fn ask_after_puts(&mut self) -> Result<(), PerfError> {
+    async fn ask_after_puts(&mut self) -> Result<(), LabError> {
         let said = self.carrier.stat().await;
         let sts = said.map_err(|fault| fault.of("MQSTAT", &self.queue_manager))?;
         let count = |number: i32| u64::try_from(number).unwrap_or(0);
@@ -478,13 +479,13 @@ impl<C: Carrier> Application<C> {
         self.share.control()
     }
 
-    async fn pause(&mut self, until: Option<Nanos>) -> Result<(), PerfError> {
+    async fn pause(&mut self, until: Option<Nanos>) -> Result<(), LabError> {
         let paused = self.carrier.pause(until).await;
         paused.map_err(|fault| fault.of("The connection", &self.queue_manager))
     }
 
     /// Puts the workload's message, or the one that was got last, and gives its MsgId.
-    async fn put(&mut self, correl_id: CorrelId, again: bool) -> Result<CorrelId, PerfError> {
+    async fn put(&mut self, correl_id: CorrelId, again: bool) -> Result<CorrelId, LabError> {
         let to = self.to;
         let put = Put {
             to,
@@ -500,7 +501,7 @@ impl<C: Carrier> Application<C> {
     }
 
     /// A message, if one comes; the buffer grows when it is longer.
-    async fn get(&mut self, correl_id: CorrelId) -> Result<Option<Message>, PerfError> {
+    async fn get(&mut self, correl_id: CorrelId) -> Result<Option<Message>, LabError> {
         loop {
             let get = Get {
                 from: self.from,
@@ -517,7 +518,7 @@ impl<C: Carrier> Application<C> {
         }
     }
 
-    async fn commit(&mut self) -> Result<(), PerfError> {
+    async fn commit(&mut self) -> Result<(), LabError> {
         self.pending = 0;
         let committed = self.carrier.commit().await;
         committed.map_err(|fault| fault.of("MQCMIT", &self.queue_manager))

@@ -18,13 +18,14 @@ use super::carrier::{Called, Carrier, Get, Got, Message, Put, Queue};
 use super::connect::object;
 use super::course::be_punctual;
 use super::tally::Tally;
-use crate::workload::{Nanos, PerfError, Shapes};
+use crate::measure::LabError;
+use crate::workload::{Nanos, Shapes};
 
 /// Enough for a thread that only calls.
 const STACK: usize = 256 * 1024;
 
 /// Starts a thread for each application.
-pub(crate) fn spawn(group: &Group) -> Result<Vec<Arc<Tally>>, PerfError> {
+pub(crate) fn spawn(group: &Group) -> Result<Vec<Arc<Tally>>, LabError> {
     let mut tallies = Vec::new();
     for index in 0..group.workload.applications {
         let tally = Arc::new(Tally::new(1));
@@ -36,7 +37,7 @@ pub(crate) fn spawn(group: &Group) -> Result<Vec<Arc<Tally>>, PerfError> {
             .spawn(move || live(&Share::new(mine, tally), index));
         if let Err(error) = started {
             group.control.end();
-            return Err(PerfError::system(
+            return Err(LabError::workload(
                 format!("thread {} cannot be started", index + 1),
                 error,
             ));

@@ -10,7 +10,8 @@ use posthaste_mqi::{CorrelId, Hobj, MsgId, Name, Reason, Sts};
 use posthaste_wire::PeerMisbehaved;
 
 use super::connect::call_failed;
-use crate::workload::{Nanos, PerfError};
+use crate::measure::LabError;
+use crate::workload::Nanos;
 
 /// A queue that an application uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,12 +70,12 @@ pub(crate) enum Fault {
     /// As the connection says; the call is told with it.
     Call(ClientError),
     /// What no call has to do with.
-    Beside(PerfError),
+    Beside(LabError),
 }
 
 impl Fault {
     /// What the application's user reads.
-    pub(crate) fn of(self, call: &'static str, object: &str) -> PerfError {
+    pub(crate) fn of(self, call: &'static str, object: &str) -> LabError {
         match self {
             Fault::Call(error) => call_failed(call, object, error),
             Fault::Beside(error) => error,

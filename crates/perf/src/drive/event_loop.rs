@@ -25,37 +25,14 @@ pub(crate) enum Ready {
     Read(usize),
     /// The socket of this number has room, and nothing to read.
     Room(usize),
-    /// Somebody has called [`Waker::wake`].
+    /// Somebody has called what [`EventLoop::waker`] gave.
     Woken,
-}
-
-/// What a socket is watched for. Its end is always told, as something to read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Interest {
-    /// Something to read.
-    Input,
-    /// Room to write: whoever does not read what is written to it is not read from.
-    Room,
-    /// Both.
-    Both,
-}
-
-/// Ends a loop's wait from another thread.
-#[derive(Clone)]
-pub(crate) struct Waker(Arc<OwnedFd>);
-
-impl Waker {
-    /// The loop looks at once.
-    pub(crate) fn wake(&self) {
-        // It can only be refused when it is full, and then the loop is awake.
-        let _ = rustix::io::write(&*self.0, &1u64.to_ne_bytes());
-    }
 }
 
 /// The loop.
 pub(crate) struct EventLoop {
     epoll: OwnedFd,
-    wake: Waker,
+    wake: Arc<OwnedFd>,
 }
 
 impl EventLoop {
@@ -63,14 +40,16 @@ impl EventLoop {
     pub(crate) fn new() -> io::Result<EventLoop> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-        let wake = Waker(Arc::new(eventfd(0, flags)?));
-        epoll::add(&epoll, &*wake.0, EventData::new_u64(WAKE), EventFlags::IN)?;
+        let wake = Arc::new(eventfd(0, flags)?);
+        epoll::add(&epoll, &*wake, EventData::new_u64(WAKE), EventFlags::IN)?;
         Ok(EventLoop { epoll, wake })
     }
 
-    /// What wakes it.
-    pub(crate) fn waker(&self) -> Waker {
-        self.wake.clone()
+    /// What ends a wait from another thread: the loop looks at once.
+    pub(crate) fn waker(&self) -> impl Fn() + Send + 'static {
+        let wake = self.wake.clone();
+        // It can only be refused when it is full, and then the loop is awake.
+        move || _ = rustix::io::write(&*wake, &1u64.to_ne_bytes())
     }
 
     /// Watches a socket for something to read.
@@ -79,20 +58,15 @@ impl EventLoop {
         Ok(epoll::add(&self.epoll, socket, data, EventFlags::IN)?)
     }
 
-    /// What a socket is watched for from now on.
+    /// What a socket is watched for from now on. Its end is always told, as something to read.
     pub(crate) fn watch(
         &self,
         socket: impl AsFd,
         number: usize,
-        interest: Interest,
+        interest: EventFlags,
     ) -> io::Result<()> {
-        let flags = match interest {
-            Interest::Input => EventFlags::IN,
-            Interest::Room => EventFlags::OUT,
-            Interest::Both => EventFlags::IN | EventFlags::OUT,
-        };
         let data = EventData::new_u64(number as u64);
-        Ok(epoll::modify(&self.epoll, socket, data, flags)?)
+        Ok(epoll::modify(&self.epoll, socket, data, interest)?)
     }
 
     /// Waits until something is ready, at most so long; none waits for ever. What was found replaces `ready`.
@@ -106,21 +80,16 @@ impl EventLoop {
             Err(error) => return Err(error.into()),
         };
         for event in events {
-            ready.push(match event.data.u64() {
+            let (number, flags) = (event.data.u64(), event.flags);
+            ready.push(match number {
                 WAKE => {
                     let mut number = [0; 8];
                     // Whether it was read before changes nothing.
-                    let _ = rustix::io::read(&*self.wake.0, &mut number);
+                    let _ = rustix::io::read(&*self.wake, &mut number);
                     Ready::Woken
                 }
-                number => {
-                    let number = usize::try_from(number).unwrap_or(usize::MAX);
-                    let flags = event.flags;
-                    match flags == EventFlags::OUT {
-                        true => Ready::Room(number),
-                        false => Ready::Read(number),
-                    }
-                }
+                number if flags == EventFlags::OUT => Ready::Room(number as usize),
+                number => Ready::Read(number as usize),
             });
         }
         Ok(())
@@ -147,8 +116,8 @@ mod tests {
         ours.set_nonblocking(true).unwrap();
         own.add(&ours, 7).unwrap();
         assert_eq!(look(&own), []);
-        own.waker().wake();
-        own.waker().wake();
+        own.waker()();
+        own.waker()();
         assert_eq!(look(&own), [Ready::Woken]);
         assert_eq!(look(&own), [], "it was heard");
         // Full, and nobody asks for room.
@@ -157,14 +126,15 @@ mod tests {
             sent += more;
         }
         assert_eq!(look(&own), []);
-        own.watch(&ours, 7, Interest::Both).unwrap();
+        own.watch(&ours, 7, EventFlags::IN | EventFlags::OUT)
+            .unwrap();
         assert_eq!(look(&own), []);
         theirs.read_exact(&mut vec![0; sent]).unwrap();
         assert_eq!(look(&own), [Ready::Room(7)]);
         // What can be read comes first: reading makes the other side go on.
         theirs.write_all(b"x").unwrap();
         assert_eq!(look(&own), [Ready::Read(7)]);
-        own.watch(&ours, 7, Interest::Input).unwrap();
+        own.watch(&ours, 7, EventFlags::IN).unwrap();
         ours.read_exact(&mut [0]).unwrap();
         assert_eq!(look(&own), []);
         drop(theirs);

@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell, RefMut};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -14,16 +15,19 @@ use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
 
+use rustix::event::epoll::EventFlags;
+
 use super::Group;
 use super::application::{Application, Share};
 use super::carrier::{Called, Fault};
 use super::connect::Way;
 use super::course::be_punctual;
-use super::event_loop::{EventLoop, Interest, Ready};
+use super::event_loop::{EventLoop, Ready};
 use super::link::Link;
 use super::tally::Tally;
 use crate::floor::BareLink;
-use crate::workload::{Nanos, PerfError};
+use crate::measure::LabError;
+use crate::workload::Nanos;
 
 /// One read takes at most so much.
 const BUFFER: usize = 512 * 1024;
@@ -57,8 +61,8 @@ pub(crate) struct Seat {
     watched: bool,
 }
 
-fn epoll(error: std::io::Error) -> PerfError {
-    PerfError::system("epoll", error)
+fn epoll(error: std::io::Error) -> LabError {
+    LabError::workload("epoll", error)
 }
 
 impl Seat {
@@ -92,8 +96,8 @@ impl Seat {
         if waits != self.watched {
             self.watched = waits;
             let interest = match waits {
-                true => Interest::Both,
-                false => Interest::Input,
+                true => EventFlags::IN | EventFlags::OUT,
+                false => EventFlags::IN,
             };
             let watched = self.shared.events.watch(socket, self.number, interest);
             watched.map_err(|error| Fault::Beside(epoll(error)))?;
@@ -102,16 +106,15 @@ impl Seat {
     }
 }
 
-/// A part of a group that one loop carries: so many applications, from this number on.
+/// A part of a group that one loop carries: the applications of these numbers.
 struct Part {
     group: Group,
     tally: Arc<Tally>,
-    first: u32,
-    count: u32,
+    numbers: Range<u32>,
 }
 
 /// Starts `threads` loops that carry the groups between them; gives each group's tallies.
-pub(crate) fn spawn(groups: &[Group], threads: u32) -> Result<Vec<Vec<Arc<Tally>>>, PerfError> {
+pub(crate) fn spawn(groups: &[Group], threads: u32) -> Result<Vec<Vec<Arc<Tally>>>, LabError> {
     let threads = threads.max(1);
     let mut tallies = vec![Vec::new(); groups.len()];
     for number in 0..threads {
@@ -123,26 +126,24 @@ pub(crate) fn spawn(groups: &[Group], threads: u32) -> Result<Vec<Vec<Arc<Tally>
                 let until = u64::from(all) * u64::from(number) / u64::from(threads);
                 u32::try_from(until).unwrap_or(all)
             };
-            let (first, count) = (until(number), until(number + 1) - until(number));
-            let tally = Arc::new(Tally::new(count as usize));
+            let numbers = until(number)..until(number + 1);
+            let tally = Arc::new(Tally::new(numbers.len()));
             tallies.push(tally.clone());
             let group = group.clone();
             parts.push(Part {
                 group,
                 tally,
-                first,
-                count,
+                numbers,
             });
         }
         let started = EventLoop::new().map_err(epoll).and_then(|events| {
             for group in groups {
-                let waker = events.waker();
-                group.control.on_change(move || waker.wake());
+                group.control.on_change(events.waker());
             }
             thread::Builder::new()
                 .name(format!("loop {number}"))
                 .spawn(move || Loop::new(events).run(parts))
-                .map_err(|error| PerfError::system("a loop's thread cannot be started", error))
+                .map_err(|error| LabError::workload("a loop's thread cannot be started", error))
         });
         if let Err(error) = started {
             groups.iter().for_each(|group| group.control.end());
@@ -186,7 +187,7 @@ impl Loop {
         for part in parts {
             be_punctual(&part.group.workload);
             self.shares.push(Share::new(part.group, part.tally));
-            numbers.push(part.first..part.first + part.count);
+            numbers.push(part.numbers);
         }
         let shares = self.shares.clone();
         let mut served = shares
@@ -207,11 +208,7 @@ impl Loop {
     }
 
     /// Connects applications, one after the other, and lets each open its queues.
-    fn connect(
-        &mut self,
-        share: &Rc<Share>,
-        numbers: std::ops::Range<u32>,
-    ) -> Result<(), PerfError> {
+    fn connect(&mut self, share: &Rc<Share>, numbers: Range<u32>) -> Result<(), LabError> {
         let control = share.control();
         for (place, index) in numbers.enumerate() {
             control.await_turn(index, share.workload());
@@ -239,7 +236,7 @@ impl Loop {
     }
 
     /// Waits until something is to be done, and does all of it.
-    fn batch(&mut self) -> Result<(), PerfError> {
+    fn batch(&mut self) -> Result<(), LabError> {
         let mut ready = std::mem::take(&mut self.ready);
         let waited = self.shared.events.wait(self.at_most(), &mut ready);
         waited.map_err(epoll)?;
@@ -327,7 +324,7 @@ fn life(
     number: usize,
     share: &Rc<Share>,
     numbers: (u32, usize),
-) -> Result<Life, PerfError> {
+) -> Result<Life, LabError> {
     let seat = |socket: &dyn AsFd| {
         let added = shared.events.add(socket, number);
         added.map_err(|error| Fault::Beside(epoll(error)))?;

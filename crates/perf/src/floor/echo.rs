@@ -5,9 +5,10 @@
 use std::io;
 use std::net::{TcpListener, TcpStream};
 
+use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 
-use crate::drive::{EventLoop, Interest, Ready};
+use crate::drive::{EventLoop, Ready};
 
 /// Which socket is the listener's.
 const LISTENER: usize = usize::MAX - 1;
@@ -65,7 +66,7 @@ impl Peer {
             if !self.rest.is_empty() {
                 return Ok(());
             }
-            return events.watch(&self.stream, number, Interest::Input);
+            return events.watch(&self.stream, number, EventFlags::IN);
         }
         let count = match rustix::io::read(&self.stream, &mut *buffer) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -80,7 +81,7 @@ impl Peer {
         if let Some(rest) = bytes.get(taken..).filter(|rest| !rest.is_empty()) {
             self.rest.extend_from_slice(rest);
             // Nothing more is read from a peer that does not read.
-            events.watch(&self.stream, number, Interest::Room)?;
+            events.watch(&self.stream, number, EventFlags::OUT)?;
         }
         Ok(())
     }

@@ -17,7 +17,8 @@ use rustix::io::Errno;
 use super::exchange::PAIRS;
 use super::frames::{HEADER, Header, Kind, Sizes};
 use crate::drive::{Called, Carrier, Fault, Get, Got, Message, Put, Queue, Seat, Share, came};
-use crate::workload::{Module, Nanos, PerfError, Syncpoint, Workload};
+use crate::measure::LabError;
+use crate::workload::{Module, Nanos, Syncpoint, Workload};
 
 /// What applications of a workload do beside it on a bare server: the same, as fast as it goes and with nothing left out
 /// of memory.
@@ -157,7 +158,7 @@ impl BareLink {
 
 /// What the socket refused.
 fn failed(error: impl Into<io::Error>) -> Fault {
-    Fault::Beside(PerfError::system("the bare server", error.into()))
+    Fault::Beside(LabError::workload("the bare server", error.into()))
 }
 
 fn unexpected(header: &Header) -> Fault {

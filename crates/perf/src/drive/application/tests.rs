@@ -14,9 +14,9 @@ use crate::drive::carrier::Called;
 use crate::drive::connect::Way;
 use crate::workload::{Destinations, Shapes, Syncpoint};
 
-/// Answers calls as the lines of a script say: `call`, or `call > answer`. Behind the last line it never answers.
+/// Answers calls as a script says, `call; call > answer; ...`. Behind the last one it never answers.
 struct Play {
-    lines: RefCell<VecDeque<String>>,
+    script: RefCell<VecDeque<String>>,
     share: Rc<Share>,
     /// What the next message identifier is made of.
     id: Cell<u8>,
@@ -30,9 +30,9 @@ struct Play {
 impl Play {
     /// What the script answers to a call.
     fn says(&self, call: &str) -> Option<String> {
-        let line = self.lines.borrow_mut().pop_front()?;
-        let (expected, answer) = line.split_once(" > ").unwrap_or((&line, ""));
-        assert_eq!(call, expected, "{} lines before the end", self.left());
+        let next = self.script.borrow_mut().pop_front()?;
+        let (expected, answer) = next.split_once(" > ").unwrap_or((&next, ""));
+        assert_eq!(call, expected, "{} calls before the end", self.left());
         if answer == "last" {
             self.share.control().end();
         }
@@ -47,7 +47,7 @@ impl Play {
     }
 
     fn left(&self) -> usize {
-        self.lines.borrow().len()
+        self.script.borrow().len()
     }
 }
 
@@ -86,7 +86,10 @@ impl Carrier for &Play {
 
     async fn get(&mut self, get: &Get) -> Called<Got> {
         let (from, of) = (get.from.name.text(), of(&get.correl_id));
-        let call = format!("get {from}{of} {} ms {} bytes", get.wait_ms, get.buffer);
+        let mut call = format!("get {from}{of}");
+        if (get.wait_ms, get.buffer) != (1_000, 10) {
+            call.push_str(&format!(" {} ms {} bytes", get.wait_ms, get.buffer));
+        }
         let answer = self.answer(&call).await;
         Ok(match answer.as_str() {
             "none" => Got::Nothing,
@@ -171,7 +174,7 @@ impl Carrier for &Play {
 }
 
 /// Plays a script to its end; gives the failures, and what is counted for good.
-fn play(workload: &Workload, script: &str) -> (Vec<PerfError>, u64) {
+fn play(workload: &Workload, script: &str) -> (Vec<LabError>, u64) {
     let control = Arc::new(Control::new(1, Instant::now()));
     control.go();
     let group = Group {
@@ -180,10 +183,10 @@ fn play(workload: &Workload, script: &str) -> (Vec<PerfError>, u64) {
         data: Arc::from(*b"0123456789"),
         control: control.clone(),
     };
-    let lines = script.lines().map(|line| line.trim().to_owned());
+    let calls = script.split(';').map(|call| call.trim().to_owned());
     let tally = Arc::new(Tally::new(1));
     let play = Play {
-        lines: RefCell::new(lines.collect()),
+        script: RefCell::new(calls.collect()),
         share: Share::new(group, tally.clone()),
         id: Cell::new(0),
         puts: Cell::new(0),
@@ -225,16 +228,8 @@ fn transacted(module: Module, batch: u32) -> Workload {
 fn a_requester_waits_for_the_reply_to_its_request() {
     let (failures, done) = play(
         &workload(Module::Requester),
-        "open IN
-         open OUT
-         ready
-         put IN
-         get OUT of 1 1000 ms 10 bytes > long
-         get OUT of 1 1000 ms 5000 bytes
-         iterated from 0
-         put IN
-         get OUT of 2 1000 ms 5000 bytes
-         iterated from 1 > last
+        "open IN; open OUT; ready; put IN; get OUT of 1 > long; get OUT of 1 1000 ms 5000 bytes;
+         iterated from 0; put IN; get OUT of 2 1000 ms 5000 bytes; iterated from 1 > last;
          disconnect",
     );
     assert_eq!((failures, done), (Vec::new(), 2));
@@ -244,14 +239,7 @@ fn a_requester_waits_for_the_reply_to_its_request() {
 fn a_requester_in_syncpoint_commits_the_put_and_the_get() {
     play(
         &transacted(Module::Requester, 1),
-        "open IN
-         open OUT
-         ready
-         put IN
-         commit
-         get OUT of 1 1000 ms 10 bytes
-         commit
-         iterated from 0 > last
+        "open IN; open OUT; ready; put IN; commit; get OUT of 1; commit; iterated from 0 > last;
          disconnect",
     );
     let only_put = Workload {
@@ -263,13 +251,7 @@ fn a_requester_in_syncpoint_commits_the_put_and_the_get() {
     };
     play(
         &only_put,
-        "open IN
-         open OUT
-         ready
-         put IN
-         commit
-         get OUT of 1 1000 ms 10 bytes
-         iterated from 0",
+        "open IN; open OUT; ready; put IN; commit; get OUT of 1; iterated from 0",
     );
 }
 
@@ -281,27 +263,18 @@ fn a_requester_waits_in_slices_and_gives_up_in_the_end() {
     };
     let (failures, done) = play(
         &patient,
-        "open IN
-         open OUT
-         ready
-         put IN
-         get OUT of 1 1000 ms 10 bytes > none
-         get OUT of 1 1000 ms 10 bytes > none
-         get OUT of 1 500 ms 10 bytes > none
-         rest
-         put IN
-         get OUT of 2 1000 ms 10 bytes > none any more
-         rest
+        "open IN; open OUT; ready; put IN; get OUT of 1 > none; get OUT of 1 > none;
+         get OUT of 1 500 ms 10 bytes > none; rest; put IN; get OUT of 2 > none any more; rest;
          disconnect",
     );
     let queue = "OUT".to_owned();
-    assert_eq!((failures, done), (vec![PerfError::NoReply { queue }], 0));
+    assert_eq!((failures, done), (vec![LabError::NoReply { queue }], 0));
     let for_ever = Workload {
         get_wait: None,
         ..workload(Module::Requester)
     };
-    let wait = "\nget OUT of 1 1000 ms 10 bytes > none".repeat(100);
-    let script = format!("open IN\nopen OUT\nready\nput IN{wait} any more\nrest\ndisconnect");
+    let wait = "; get OUT of 1 > none".repeat(100);
+    let script = format!("open IN; open OUT; ready; put IN{wait} any more; rest; disconnect");
     assert_eq!(play(&for_ever, &script), (Vec::new(), 0));
 }
 
@@ -314,19 +287,8 @@ fn a_requester_keeps_several_requests_under_way_and_waits_for_them_at_the_end() 
     };
     let (failures, done) = play(
         &deep,
-        "open OUT
-         ready
-         put1 IN
-         put1 IN
-         put1 IN
-         get OUT of 1 1000 ms 10 bytes
-         iterated from 0
-         put1 IN
-         get OUT of 2 1000 ms 10 bytes
-         iterated from 0 > last
-         get OUT of 3 1000 ms 10 bytes
-         get OUT of 4 1000 ms 10 bytes > none
-         disconnect",
+        "open OUT; ready; put1 IN; put1 IN; put1 IN; get OUT of 1; iterated from 0; put1 IN;
+         get OUT of 2; iterated from 0 > last; get OUT of 3; get OUT of 4 > none; disconnect",
     );
     assert_eq!((failures, done), (Vec::new(), 2));
     // When one did not come in its time, the others are not waited for one after the other at the end.
@@ -337,18 +299,8 @@ fn a_requester_keeps_several_requests_under_way_and_waits_for_them_at_the_end() 
     };
     let (failures, done) = play(
         &short,
-        "open OUT
-         ready
-         put1 IN
-         put1 IN
-         put1 IN
-         get OUT of 1 1000 ms 10 bytes > none
-         rest
-         put1 IN
-         get OUT of 2 1000 ms 10 bytes
-         iterated from 0
-         get OUT of 3 1000 ms 10 bytes > none
-         disconnect",
+        "open OUT; ready; put1 IN; put1 IN; put1 IN; get OUT of 1 > none; rest; put1 IN;
+         get OUT of 2; iterated from 0; get OUT of 3 > none; disconnect",
     );
     assert_eq!((failures.len(), done), (2, 1));
 }
@@ -359,28 +311,15 @@ fn a_requester_takes_any_reply_without_correlation() {
         by_correlation_id: false,
         ..workload(Module::Requester)
     };
-    play(
-        &any,
-        "open IN\nopen OUT\nready\nput IN\nget OUT 1000 ms 10 bytes",
-    );
+    play(&any, "open IN; open OUT; ready; put IN; get OUT");
 }
 
 #[test]
 fn a_responder_replies_where_the_request_says() {
     play(
         &workload(Module::Responder),
-        "open IN
-         ready
-         get IN 1000 ms 10 bytes > none
-         rest
-         get IN 1000 ms 10 bytes
-         open REPLY.Q
-         put REPLY.Q of 5 again
-         iterated
-         get IN 1000 ms 10 bytes
-         put REPLY.Q of 5 again
-         iterated > last
-         disconnect",
+        "open IN; ready; get IN > none; rest; get IN; open REPLY.Q; put REPLY.Q of 5 again;
+         iterated; get IN; put REPLY.Q of 5 again; iterated > last; disconnect",
     );
     let by_name = Workload {
         put1: true,
@@ -390,14 +329,8 @@ fn a_responder_replies_where_the_request_says() {
     };
     play(
         &by_name,
-        "open IN
-         ready
-         get IN 1000 ms 10 bytes
-         put1 REPLY.Q of 105
-         iterated
-         get IN 1000 ms 10 bytes > nowhere
-         put1 OUT of 105
-         iterated",
+        "open IN; ready; get IN; put1 REPLY.Q of 105; iterated; get IN > nowhere;
+         put1 OUT of 105; iterated",
     );
 }
 
@@ -405,41 +338,24 @@ fn a_responder_replies_where_the_request_says() {
 fn a_responder_commits_get_and_put_as_one_and_what_is_left_when_it_is_idle() {
     let (failures, done) = play(
         &transacted(Module::Responder, 2),
-        "open IN
-         ready
-         get IN 1000 ms 10 bytes
-         open REPLY.Q
-         put REPLY.Q of 5 again
-         iterated, 1 open
-         get IN 1000 ms 10 bytes
-         put REPLY.Q of 5 again
-         commit
-         iterated
-         get IN 1000 ms 10 bytes
-         put REPLY.Q of 5 again
-         iterated, 1 open
-         get IN 1000 ms 10 bytes > none
-         commit
-         rest
-         get IN 1000 ms 10 bytes
-         put REPLY.Q of 5 again
-         iterated, 1 open > last
-         commit
-         disconnect",
+        "open IN; ready; get IN; open REPLY.Q; put REPLY.Q of 5 again; iterated, 1 open; get IN;
+         put REPLY.Q of 5 again; commit; iterated; get IN; put REPLY.Q of 5 again;
+         iterated, 1 open; get IN > none; commit; rest; get IN; put REPLY.Q of 5 again;
+         iterated, 1 open > last; commit; disconnect",
     );
     assert_eq!((failures, done), (Vec::new(), 4));
 }
 
 #[test]
 fn a_responder_holds_only_so_many_reply_queues_open() {
-    let mut script = "open IN\nready".to_owned();
+    let mut script = "open IN; ready".to_owned();
     for number in 0..300 {
-        script.push_str(&format!("\nget IN 1000 ms 10 bytes > R{number}"));
+        script.push_str(&format!("; get IN > R{number}"));
         script.push_str(&match number < OPEN_REPLIES {
-            true => format!("\nopen R{number}\nput R{number} of 5 again"),
-            false => format!("\nput1 R{number} of 5 again"),
+            true => format!("; open R{number}; put R{number} of 5 again"),
+            false => format!("; put1 R{number} of 5 again"),
         });
-        script.push_str("\niterated");
+        script.push_str("; iterated");
     }
     assert_eq!(OPEN_REPLIES, 200);
     play(&workload(Module::Responder), &script);
@@ -449,20 +365,11 @@ fn a_responder_holds_only_so_many_reply_queues_open() {
 fn a_sender_commits_its_batches_and_the_rest() {
     let (failures, done) = play(
         &transacted(Module::Sender, 2),
-        "open D
-         ready
-         put D
-         iterated from 0, 1 open
-         put D
-         commit
-         iterated from 1
-         put D
-         iterated from 2, 1 open > last
-         commit
-         disconnect",
+        "open D; ready; put D; iterated from 0, 1 open; put D; commit; iterated from 1; put D;
+         iterated from 2, 1 open > last; commit; disconnect",
     );
     assert_eq!((failures, done), (Vec::new(), 3));
-    let broken_off = "open D\nready\nput D\niterated from 0, 1 open\nput D";
+    let broken_off = "open D; ready; put D; iterated from 0, 1 open; put D";
     assert_eq!(play(&transacted(Module::Sender, 2), broken_off).1, 0);
 }
 
@@ -475,12 +382,12 @@ fn a_sender_asks_after_asynchronous_puts() {
     let put = Shapes::new(&asynchronous, 0).put;
     let options = put.pmo.options & (MQPMO_ASYNC_RESPONSE | MQPMO_SYNCPOINT);
     assert_eq!((options, put.answered), (MQPMO_ASYNC_RESPONSE, false));
-    let mut script = "open D\nready\n".to_owned();
+    let mut script = "open D; ready; ".to_owned();
     for number in 1..=ASK_EVERY {
-        script.push_str(&format!("put D\niterated, {number} open\n"));
+        script.push_str(&format!("put D; iterated, {number} open; "));
     }
     let all = format!(
-        "{script}stat\nput D\niterated, 1 open\nput D\niterated, 2 open > last\nstat\ndisconnect"
+        "{script}stat; put D; iterated, 1 open; put D; iterated, 2 open > last; stat; disconnect"
     );
     assert_eq!(play(&asynchronous, &all), (Vec::new(), ASK_EVERY + 2));
     let missing = format!("{script}stat > one failed");
@@ -498,23 +405,10 @@ fn a_sender_asks_after_asynchronous_puts() {
 fn a_receiver_commits_its_batches_and_what_is_left_when_the_queue_is_empty() {
     let (failures, done) = play(
         &transacted(Module::Receiver, 2),
-        "open D
-         ready
-         get D 1000 ms 10 bytes
-         iterated from 0, 1 open
-         get D 1000 ms 10 bytes > long
-         get D 1000 ms 5000 bytes
-         commit
-         iterated from 1
-         get D 1000 ms 5000 bytes
-         iterated from 2, 1 open
-         get D 1000 ms 5000 bytes > none
-         commit
-         rest
-         get D 1000 ms 5000 bytes
-         iterated from 3, 1 open > last
-         commit
-         disconnect",
+        "open D; ready; get D; iterated from 0, 1 open; get D > long; get D 1000 ms 5000 bytes;
+         commit; iterated from 1; get D 1000 ms 5000 bytes; iterated from 2, 1 open;
+         get D 1000 ms 5000 bytes > none; commit; rest; get D 1000 ms 5000 bytes;
+         iterated from 3, 1 open > last; commit; disconnect",
     );
     assert_eq!((failures, done), (Vec::new(), 4));
 }
@@ -523,30 +417,13 @@ fn a_receiver_commits_its_batches_and_what_is_left_when_the_queue_is_empty() {
 fn an_application_that_puts_and_gets_uses_its_own_identifier() {
     play(
         &transacted(Module::PutGet, 1),
-        "open D
-         ready
-         put D of its own
-         commit
-         get D of its own 1000 ms 10 bytes
-         commit
-         iterated from 0
-         put D of its own
-         commit
-         get D of its own 1000 ms 10 bytes > none any more
-         rest
-         disconnect",
+        "open D; ready; put D of its own; commit; get D of its own; commit; iterated from 0;
+         put D of its own; commit; get D of its own > none any more; rest; disconnect",
     );
     let any = Workload {
         by_correlation_id: false,
         put1: true,
         ..workload(Module::PutGet)
     };
-    play(
-        &any,
-        "open D
-         ready
-         put1 D
-         get D 1000 ms 10 bytes
-         iterated from 0",
-    );
+    play(&any, "open D; ready; put1 D; get D; iterated from 0");
 }
