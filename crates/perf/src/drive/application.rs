@@ -20,7 +20,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use posthaste_mqi::constants::{MQCI_NONE, MQOO_FAIL_IF_QUIESCING, MQOO_INPUT_SHARED, MQOO_OUTPUT};
-use posthaste_mqi::{CorrelId, Name, Reason};
+use posthaste_mqi::{CorrelId, Hobj, Name, Reason};
 
 use super::carrier::{Carrier, Get, Got, Message, Put, Queue};
 use super::connect::rejected;
@@ -90,6 +90,8 @@ pub(crate) struct Application<C> {
     /// Messages without an answer, oldest first, and when they began.
     under_way: VecDeque<(CorrelId, Nanos)>,
     waiting: Waiting,
+    /// The message that was got last.
+    got: Message,
     /// Bytes of the buffer for messages.
     buffer: usize,
     ending: bool,
@@ -132,6 +134,7 @@ impl<C: Carrier> Application<C> {
             own: (workload.module == Module::PutGet).then_some(own),
             under_way: VecDeque::new(),
             waiting: Waiting::new(workload),
+            got: Message::default(),
             buffer: workload.buffer(),
             ending: false,
             pending: 0,
@@ -279,7 +282,7 @@ impl<C: Carrier> Application<C> {
         let oldest = self.under_way.front().filter(|_| by_correlation_id);
         let correl_id = oldest.map_or(MQCI_NONE, |(id, _)| *id);
         loop {
-            if self.get(correl_id).await?.is_some() {
+            if self.get(correl_id).await? {
                 break;
             }
             let ending = self.control().ending();
@@ -317,44 +320,41 @@ impl<C: Carrier> Application<C> {
     }
 
     async fn answer(&mut self, at: Nanos) -> Result<(), LabError> {
-        let Some(request) = self.get(MQCI_NONE).await? else {
+        if !self.get(MQCI_NONE).await? {
             return self.nothing_there().await;
+        }
+        self.to_reply_queue().await?;
+        let workload = self.share.workload();
+        let correl_id = match workload.by_correlation_id {
+            true => self.got.msg_id,
+            false => self.got.correl_id,
         };
-        self.to = self.reply_queue(&request).await?;
-        let (by_correlation_id, copy) = {
-            let workload = self.share.workload();
-            (workload.by_correlation_id, workload.copy_request)
-        };
-        let correl_id = match by_correlation_id {
-            true => request.msg_id,
-            false => request.correl_id,
-        };
-        self.put(correl_id, copy).await?;
+        self.put(correl_id, workload.copy_request).await?;
         self.dealt_with(at).await
     }
 
-    /// Where the reply to a message goes.
-    async fn reply_queue(&mut self, request: &Message) -> Result<Queue, LabError> {
-        let named = match request.reply_to.is_blank() {
+    /// The reply to the message goes where that says.
+    async fn to_reply_queue(&mut self) -> Result<(), LabError> {
+        let named = match self.got.reply_to.is_blank() {
             true => (self.otherwise, Name::BLANK),
-            false => (request.reply_to, request.reply_to_q_mgr),
+            false => (self.got.reply_to, self.got.reply_to_q_mgr),
         };
         let known = |open: &&Queue| (open.name, open.queue_manager) == named;
         if let Some(open) = self.replies.iter().find(known) {
-            return Ok(*open);
+            self.to = *open;
+        } else if self.share.workload().put1 || self.replies.len() >= OPEN_REPLIES {
+            self.to = self.open(named, 0).await?;
+        } else {
+            self.to = self.open(named, MQOO_OUTPUT).await?;
+            self.replies.push(self.to);
         }
-        if self.share.workload().put1 || self.replies.len() >= OPEN_REPLIES {
-            return self.open(named, 0).await;
-        }
-        let opened = self.open(named, MQOO_OUTPUT).await?;
-        self.replies.push(opened);
-        Ok(opened)
+        Ok(())
     }
 
     async fn receive(&mut self, at: Nanos) -> Result<(), LabError> {
         match self.get(MQCI_NONE).await? {
-            Some(_) => self.dealt_with(at).await,
-            None => self.nothing_there().await,
+            true => self.dealt_with(at).await,
+            false => self.nothing_there().await,
         }
     }
 
@@ -486,33 +486,32 @@ impl<C: Carrier> Application<C> {
 
     /// Puts the workload's message, or the one that was got last, and gives its MsgId.
     async fn put(&mut self, correl_id: CorrelId, again: bool) -> Result<CorrelId, LabError> {
-        let to = self.to;
         let put = Put {
-            to,
+            to: &self.to,
             correl_id,
             data: (!again).then_some(&*self.share.group.data),
         };
-        let call = match to.handle {
+        let put = self.carrier.put(&put).await;
+        let call = match self.to.handle {
             Some(_) => "MQPUT",
             None => "MQPUT1",
         };
-        let put = self.carrier.put(&put).await;
-        put.map_err(|fault| fault.of(call, &to.name.text()))
+        put.map_err(|fault| fault.of(call, &self.to.name.text()))
     }
 
-    /// A message, if one comes; the buffer grows when it is longer.
-    async fn get(&mut self, correl_id: CorrelId) -> Result<Option<Message>, LabError> {
+    /// Whether a message comes; the buffer grows when it is longer.
+    async fn get(&mut self, correl_id: CorrelId) -> Result<bool, LabError> {
         loop {
             let get = Get {
-                from: self.from,
+                from: self.from.handle.unwrap_or(Hobj::UNUSABLE),
                 correl_id,
                 wait_ms: self.waiting.milliseconds(),
                 buffer: self.buffer,
             };
-            let got = self.carrier.get(&get).await;
-            match got.map_err(|fault| fault.of("MQGET", &get.from.name.text()))? {
-                Got::Message(message) => return Ok(Some(message)),
-                Got::Nothing => return Ok(None),
+            let got = self.carrier.get(&get, &mut self.got).await;
+            match got.map_err(|fault| fault.of("MQGET", &self.from.name.text()))? {
+                Got::Message => return Ok(true),
+                Got::Nothing => return Ok(false),
                 Got::TooLong(length) => self.buffer = length,
             }
         }

@@ -121,14 +121,13 @@ impl Carrier for Blocking {
         Ok(md.msg_id)
     }
 
-    async fn get(&mut self, get: &Get) -> Called<Got> {
+    async fn get(&mut self, get: &Get, message: &mut Message) -> Called<Got> {
         let (md, gmo) = (&mut self.md, &mut self.gmo);
         md.clone_from(&self.shapes.get.md);
         gmo.clone_from(&self.shapes.get.gmo);
         md.correl_id = get.correl_id;
         gmo.wait_interval = get.wait_ms;
-        let handle = get.from.handle.unwrap_or(Hobj::UNUSABLE);
-        let got = match self.connection.get(handle, md, gmo, get.buffer) {
+        let got = match self.connection.get(get.from, md, gmo, get.buffer) {
             Err(Reason::NO_MSG_AVAILABLE) => return Ok(Got::Nothing),
             got => got?,
         };
@@ -138,12 +137,13 @@ impl Carrier for Blocking {
         // As MQ-CPH has it, an application that is warned goes no further.
         let got = got.or_warning()?;
         self.got = got.data;
-        Ok(Got::Message(Message {
+        *message = Message {
             msg_id: md.msg_id,
             correl_id: md.correl_id,
             reply_to: md.reply_to_q,
             reply_to_q_mgr: md.reply_to_q_mgr,
-        }))
+        };
+        Ok(Got::Message)
     }
 
     async fn commit(&mut self) -> Called<()> {

@@ -26,7 +26,7 @@ pub(crate) struct Queue {
 /// A message to put, with the application's shape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Put<'a> {
-    pub(crate) to: Queue,
+    pub(crate) to: &'a Queue,
     pub(crate) correl_id: CorrelId,
     /// None is the message that was got last.
     pub(crate) data: Option<&'a [u8]>,
@@ -35,7 +35,7 @@ pub(crate) struct Put<'a> {
 /// A message to get, with the application's shape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Get {
-    pub(crate) from: Queue,
+    pub(crate) from: Hobj,
     /// Whose; MQCI_NONE takes any.
     pub(crate) correl_id: CorrelId,
     /// Milliseconds to wait.
@@ -48,7 +48,7 @@ pub(crate) struct Get {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Got {
     /// A message.
-    Message(Message),
+    Message,
     /// One of this length, which is longer than the buffer and still on its queue.
     TooLong(usize),
     /// None in time.
@@ -56,7 +56,7 @@ pub(crate) enum Got {
 }
 
 /// What is looked at of a message that was got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) msg_id: MsgId,
     pub(crate) correl_id: CorrelId,
@@ -115,8 +115,8 @@ pub(crate) trait Carrier {
     async fn open(&mut self, queue: &Queue, options: i32) -> Called<Hobj>;
     /// MQPUT or MQPUT1; gives the MsgId, or MQMI_NONE where puts are not answered.
     async fn put(&mut self, put: &Put<'_>) -> Called<MsgId>;
-    /// MQGET.
-    async fn get(&mut self, get: &Get) -> Called<Got>;
+    /// MQGET; what is looked at of a message that comes goes to `message`.
+    async fn get(&mut self, get: &Get, message: &mut Message) -> Called<Got>;
     /// MQCMIT.
     async fn commit(&mut self) -> Called<()>;
     /// MQSTAT for asynchronous puts.

@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use posthaste_client::{Connection, Nonblocking};
 use posthaste_mqi::constants::MQMI_NONE;
-use posthaste_mqi::{CompCode, Gmo, Hobj, Md, MsgId, Reason, Sts};
+use posthaste_mqi::{CompCode, Hobj, MsgId, Reason, Sts};
 use posthaste_wire::client::{ClientGet, ClientPut, ReplyFlow};
 use posthaste_wire::prepared::{PreparedGet, PreparedPut};
 use posthaste_wire::request::{OpenDefaults, OpenRequest, Put1Request, StatRequest};
@@ -38,9 +38,6 @@ pub(crate) struct Link {
     own: PreparedPut,
     other: PreparedPut,
     get: PreparedGet,
-    put_md: Md,
-    get_md: Md,
-    gmo: Gmo,
     /// What of the loop's buffer was read from the socket and is not understood yet.
     unread: Range<usize>,
     /// The data of a message is put again.
@@ -71,14 +68,10 @@ impl Link {
         if !keeps_data {
             line.keep_no_data();
         }
-        let shapes = Shapes::new(workload, index);
         Ok(Link {
             seat: seat(&line)?,
             line,
-            put_md: shapes.put.md.clone(),
-            get_md: shapes.get.md.clone(),
-            gmo: shapes.get.gmo.clone(),
-            shapes,
+            shapes: Shapes::new(workload, index),
             own: PreparedPut::of_same_data(),
             other: PreparedPut::default(),
             get: PreparedGet::default(),
@@ -92,9 +85,9 @@ impl Link {
     /// Waits for the reply to the verb that was called, and takes from it what is wanted; that may be kept.
     async fn reply<T>(
         &mut self,
-        take: impl Fn(&mut Vec<u8>, &ReplyFlow<'_>) -> Called<T>,
+        mut take: impl FnMut(&mut Vec<u8>, &ReplyFlow<'_>) -> Called<T>,
     ) -> Called<T> {
-        poll_fn(|_| came(self.next_reply(&take))).await
+        poll_fn(|_| came(self.next_reply(&mut take))).await
     }
 
     /// The next reply, if it has come; `take` may keep data. If not, the link is ready to wait.
@@ -161,12 +154,12 @@ impl Carrier for Link {
             None => (&*self.got, &mut self.other),
         };
         self.line.check_length(data)?;
-        self.put_md.correl_id = put.correl_id;
-        let shape = &self.shapes.put;
+        let shape = &mut self.shapes.put;
+        shape.md.correl_id = put.correl_id;
         let Some(handle) = put.to.handle else {
             let request = Put1Request {
                 od: object(put.to.name, put.to.queue_manager),
-                md: self.put_md.clone(),
+                md: shape.md.clone(),
                 pmo: shape.pmo.clone(),
                 data: bytes::Bytes::copy_from_slice(data),
             };
@@ -182,7 +175,7 @@ impl Carrier for Link {
         };
         let put = ClientPut {
             handle,
-            md: &self.put_md,
+            md: &shape.md,
             pmo: &shape.pmo,
             data,
             answered: shape.answered,
@@ -203,18 +196,19 @@ impl Carrier for Link {
         Ok(MQMI_NONE)
     }
 
-    async fn get(&mut self, get: &Get) -> Called<Got> {
-        self.get_md.correl_id = get.correl_id;
-        self.gmo.wait_interval = get.wait_ms;
+    async fn get(&mut self, get: &Get, message: &mut Message) -> Called<Got> {
+        let shape = &mut self.shapes.get;
+        shape.md.correl_id = get.correl_id;
+        shape.gmo.wait_interval = get.wait_ms;
         let call = ClientGet {
-            handle: get.from.handle.unwrap_or(Hobj::UNUSABLE),
-            md: &self.get_md,
-            gmo: &self.gmo,
+            handle: get.from,
+            md: &shape.md,
+            gmo: &shape.gmo,
             buffer_length: i32::try_from(get.buffer).unwrap_or(i32::MAX),
         };
         self.line.get(&mut self.get, &call)?;
         let keeps_data = self.keeps_data;
-        self.reply(|kept, flow| got(flow, keeps_data.then_some(kept)))
+        self.reply(|kept, flow| got(flow, message, keeps_data.then_some(kept)))
             .await
     }
 
@@ -274,7 +268,7 @@ impl Carrier for Link {
 }
 
 /// What MQGET gave; data goes where it is kept, if it is.
-fn got(flow: &ReplyFlow<'_>, kept: Option<&mut Vec<u8>>) -> Called<Got> {
+fn got(flow: &ReplyFlow<'_>, message: &mut Message, kept: Option<&mut Vec<u8>>) -> Called<Got> {
     let outcome = flow.outcome()?;
     match outcome.reason {
         Reason::NONE | Reason::TRUNCATED_MSG_FAILED => {}
@@ -292,10 +286,11 @@ fn got(flow: &ReplyFlow<'_>, kept: Option<&mut Vec<u8>>) -> Called<Got> {
         kept.clear();
         kept.extend_from_slice(got.data);
     }
-    Ok(Got::Message(Message {
+    *message = Message {
         msg_id: got.msg_id,
         correl_id: got.correl_id,
         reply_to: got.reply_to_q,
         reply_to_q_mgr: got.reply_to_q_mgr,
-    }))
+    };
+    Ok(Got::Message)
 }

@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::rc::Rc;
 
 use posthaste_mqi::constants::MQMI_NONE;
-use posthaste_mqi::{Hobj, MsgId, Name, Sts};
+use posthaste_mqi::{Hobj, MsgId, Sts};
 use rustix::io::Errno;
 
 use super::exchange::PAIRS;
@@ -191,7 +191,8 @@ impl Carrier for BareLink {
         }
     }
 
-    async fn get(&mut self, _: &Get) -> Called<Got> {
+    /// Nothing is looked at of a message but what joins request and reply.
+    async fn get(&mut self, _: &Get, _: &mut Message) -> Called<Got> {
         let [put, get, _] = self.kinds;
         let header = self.call(get, Kind::Message).await?;
         if put == Kind::PutReply {
@@ -199,12 +200,7 @@ impl Carrier for BareLink {
         } else if header.identifier != self.identifier {
             return Err(unexpected(&header));
         }
-        Ok(Got::Message(Message {
-            msg_id: MQMI_NONE,
-            correl_id: MQMI_NONE,
-            reply_to: Name::BLANK,
-            reply_to_q_mgr: Name::BLANK,
-        }))
+        Ok(Got::Message)
     }
 
     async fn commit(&mut self) -> Called<()> {

@@ -45,79 +45,63 @@ pub(crate) struct Shapes {
 
 impl Shapes {
     pub(crate) fn new(workload: &Workload, index: u32) -> Shapes {
-        Shapes {
-            put: put_shape(workload, index),
-            get: get_shape(workload),
-        }
-    }
-}
-
-fn put_shape(workload: &Workload, index: u32) -> PutShape {
-    let reply_to = match workload.module {
-        Module::Requester => Name::new(&workload.replies.name(index)),
-        _ => Name::BLANK,
-    };
-    let md = Md {
-        msg_type: match workload.module {
-            Module::Requester => MQMT_REQUEST,
-            Module::Responder => MQMT_REPLY,
-            _ => MQMT_DATAGRAM,
-        },
-        persistence: match workload.persistence {
-            Some(true) => MQPER_PERSISTENT,
-            Some(false) => MQPER_NOT_PERSISTENT,
-            None => MQPER_PERSISTENCE_AS_Q_DEF,
-        },
-        format: Chars::new(&workload.format),
-        reply_to_q: reply_to,
-        ..Md::default()
-    };
-    let sync = match workload.syncpoint.put {
-        true => MQPMO_SYNCPOINT,
-        false => MQPMO_NO_SYNCPOINT,
-    };
-    // Said in either case: what the queue's DEFPRESP says must not change what is measured.
-    let response = match workload.asynchronous {
-        true => MQPMO_ASYNC_RESPONSE,
-        false => MQPMO_SYNC_RESPONSE,
-    };
-    PutShape {
-        md,
-        pmo: Pmo {
-            options: sync | response | MQPMO_FAIL_IF_QUIESCING,
+        let (msg_type, reply_to_q) = match workload.module {
+            Module::Requester => (MQMT_REQUEST, Name::new(&workload.replies.name(index))),
+            Module::Responder => (MQMT_REPLY, Name::BLANK),
+            _ => (MQMT_DATAGRAM, Name::BLANK),
+        };
+        let md = Md {
+            msg_type,
+            persistence: match workload.persistence {
+                Some(true) => MQPER_PERSISTENT,
+                Some(false) => MQPER_NOT_PERSISTENT,
+                None => MQPER_PERSISTENCE_AS_Q_DEF,
+            },
+            format: Chars::new(&workload.format),
+            reply_to_q,
+            ..Md::default()
+        };
+        // Said in either case: what the queue's DEFPRESP says must not change what is measured.
+        let response = match workload.asynchronous {
+            true => MQPMO_ASYNC_RESPONSE,
+            false => MQPMO_SYNC_RESPONSE,
+        };
+        let put = match workload.syncpoint.put {
+            true => MQPMO_SYNCPOINT,
+            false => MQPMO_NO_SYNCPOINT,
+        };
+        let get = match workload.syncpoint.get {
+            true => MQGMO_SYNCPOINT,
+            false => MQGMO_NO_SYNCPOINT,
+        };
+        let pmo = Pmo {
+            options: put | response | MQPMO_FAIL_IF_QUIESCING,
             ..Pmo::default()
-        },
-        answered: !workload.asynchronous,
-    }
-}
-
-fn get_shape(workload: &Workload) -> GetShape {
-    let sync = match workload.syncpoint.get {
-        true => MQGMO_SYNCPOINT,
-        false => MQGMO_NO_SYNCPOINT,
-    };
-    let wait = match workload.get_wait {
-        Some(wait) if wait.is_zero() => MQGMO_NO_WAIT,
-        _ => MQGMO_WAIT,
-    };
-    let convert = match workload.convert {
-        true => MQGMO_CONVERT,
-        false => 0,
-    };
-    let by_correl_id =
-        workload.by_correlation_id && matches!(workload.module, Module::Requester | Module::PutGet);
-    let gmo = Gmo {
-        version: 2,
-        options: sync | wait | convert | MQGMO_FAIL_IF_QUIESCING,
-        match_options: match by_correl_id {
-            true => MQMO_MATCH_CORREL_ID,
-            false => MQMO_NONE,
-        },
-        ..Gmo::default()
-    };
-    GetShape {
-        md: Md::default(),
-        gmo,
+        };
+        let waits = workload.get_wait.is_none_or(|wait| !wait.is_zero());
+        let wait = if waits { MQGMO_WAIT } else { MQGMO_NO_WAIT };
+        let convert = if workload.convert { MQGMO_CONVERT } else { 0 };
+        let answered = matches!(workload.module, Module::Requester | Module::PutGet);
+        let gmo = Gmo {
+            version: 2,
+            options: get | wait | convert | MQGMO_FAIL_IF_QUIESCING,
+            match_options: match workload.by_correlation_id && answered {
+                true => MQMO_MATCH_CORREL_ID,
+                false => MQMO_NONE,
+            },
+            ..Gmo::default()
+        };
+        Shapes {
+            put: PutShape {
+                md,
+                pmo,
+                answered: !workload.asynchronous,
+            },
+            get: GetShape {
+                md: Md::default(),
+                gmo,
+            },
+        }
     }
 }
 

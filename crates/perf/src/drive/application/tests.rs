@@ -18,6 +18,8 @@ use crate::workload::{Destinations, Shapes, Syncpoint};
 struct Play {
     script: RefCell<VecDeque<String>>,
     share: Rc<Share>,
+    /// Queues by their handles.
+    opened: RefCell<Vec<Name>>,
     /// What the next message identifier is made of.
     id: Cell<u8>,
     /// Puts since the last MQSTAT.
@@ -62,7 +64,9 @@ fn of(id: &CorrelId) -> String {
 impl Carrier for &Play {
     async fn open(&mut self, queue: &Queue, _: i32) -> Called<Hobj> {
         self.answer(&format!("open {}", queue.name.text())).await;
-        Ok(Hobj(1))
+        let mut opened = self.opened.borrow_mut();
+        opened.push(queue.name);
+        Ok(Hobj(i32::try_from(opened.len() - 1).unwrap()))
     }
 
     async fn put(&mut self, put: &Put<'_>) -> Called<MsgId> {
@@ -84,8 +88,11 @@ impl Carrier for &Play {
         }
     }
 
-    async fn get(&mut self, get: &Get) -> Called<Got> {
-        let (from, of) = (get.from.name.text(), of(&get.correl_id));
+    async fn get(&mut self, get: &Get, message: &mut Message) -> Called<Got> {
+        let from = self.opened.borrow()[get.from.0 as usize]
+            .text()
+            .into_owned();
+        let of = of(&get.correl_id);
         let mut call = format!("get {from}{of}");
         if (get.wait_ms, get.buffer) != (1_000, 10) {
             call.push_str(&format!(" {} ms {} bytes", get.wait_ms, get.buffer));
@@ -98,16 +105,19 @@ impl Carrier for &Play {
                 Got::Nothing
             }
             "long" => Got::TooLong(5000),
-            reply_to => Got::Message(Message {
-                msg_id: [5; 24],
-                correl_id: [105; 24],
-                reply_to: Name::new(match reply_to {
-                    "" => "REPLY.Q",
-                    "nowhere" => "",
-                    named => named,
-                }),
-                reply_to_q_mgr: Name::new("QM2"),
-            }),
+            reply_to => {
+                *message = Message {
+                    msg_id: [5; 24],
+                    correl_id: [105; 24],
+                    reply_to: Name::new(match reply_to {
+                        "" => "REPLY.Q",
+                        "nowhere" => "",
+                        named => named,
+                    }),
+                    reply_to_q_mgr: Name::new("QM2"),
+                };
+                Got::Message
+            }
         })
     }
 
@@ -188,6 +198,7 @@ fn play(workload: &Workload, script: &str) -> (Vec<LabError>, u64) {
     let play = Play {
         script: RefCell::new(calls.collect()),
         share: Share::new(group, tally.clone()),
+        opened: RefCell::default(),
         id: Cell::new(0),
         puts: Cell::new(0),
         iterations: Cell::new(0),
