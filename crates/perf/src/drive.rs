@@ -100,7 +100,7 @@ struct Mark {
 
 /// Applications at work.
 pub struct Running {
-    control: Arc<Control>,
+    group: Group,
     tallies: Vec<Arc<Tally>>,
     window: Mutex<Mark>,
     /// How long an application may take to end.
@@ -158,17 +158,13 @@ pub fn start_unless(
         }
     }
     let base = Instant::now();
-    let mut running = Vec::new();
-    let mut groups = Vec::new();
-    for workload in workloads.iter().rev() {
-        let (group, run) = prepare(workload, target, base)?;
-        groups.push(group);
-        running.push(run);
-    }
-    carry(groups, &mut running)?;
-    for (workload, group) in workloads.iter().rev().zip(&running) {
+    let prepared = workloads.iter().rev();
+    let prepared = prepared.map(|workload| prepare(workload, target, base));
+    let mut running = prepared.collect::<Result<Vec<Running>, LabError>>()?;
+    carry(&mut running)?;
+    for (workload, run) in workloads.iter().rev().zip(&running) {
         let deadline = deadline(workload, base);
-        match group.control.await_ready(deadline, workload, interrupt) {
+        match run.control().await_ready(deadline, workload, interrupt) {
             Ok(true) => {}
             Ok(false) => {
                 leave(&running, target, Instant::now());
@@ -180,9 +176,9 @@ pub fn start_unless(
             }
         }
     }
-    for group in &running {
-        group.begin_window();
-        group.control.go();
+    for run in &running {
+        run.begin_window();
+        run.control().go();
     }
     running.reverse();
     Ok(Some(running))
@@ -199,50 +195,41 @@ fn deadline(workload: &Workload, base: Instant) -> Option<Instant> {
 
 /// The start is given up: whoever can leaves until then, or within [`LEAVE`].
 fn leave(running: &[Running], target: &Target, until: Instant) {
-    for group in running {
-        group.control.end();
+    for run in running {
+        run.control().end();
     }
     let until = match target {
         // Nobody waits for a network there, and the queue manager can end only when all have left.
         Target::InProcess(_) => None,
         _ => Some(until.max(Instant::now() + LEAVE)),
     };
-    for group in running {
-        group.control.await_ended(until);
+    for run in running {
+        run.control().await_ended(until);
     }
 }
 
 /// Gives every group its carriers; those multiplexed over the same number of threads share them.
-fn carry(groups: Vec<Group>, running: &mut [Running]) -> Result<(), LabError> {
-    let mut loops: Vec<(u32, Vec<(usize, Group)>)> = Vec::new();
-    for (place, group) in groups.into_iter().enumerate() {
-        match group.workload.carriers {
-            Carriers::Threads => {
-                let tallies = blocking::spawn(&group)?;
-                if let Some(running) = running.get_mut(place) {
-                    running.tallies = tallies;
-                }
-            }
-            Carriers::Multiplexed { threads } => {
-                match loops.iter_mut().find(|(number, _)| *number == threads) {
-                    Some((_, sharing)) => sharing.push((place, group)),
-                    None => loops.push((threads, vec![(place, group)])),
-                }
-            }
+fn carry(running: &mut [Running]) -> Result<(), LabError> {
+    let mut loops = Vec::new();
+    for run in &mut *running {
+        match run.group.workload.carriers {
+            Carriers::Threads => run.tallies = blocking::spawn(&run.group)?,
+            Carriers::Multiplexed { threads } if !loops.contains(&threads) => loops.push(threads),
+            Carriers::Multiplexed { .. } => {}
         }
     }
-    for (threads, sharing) in loops {
-        let (places, groups): (Vec<usize>, Vec<Group>) = sharing.into_iter().unzip();
+    for threads in loops {
+        let carriers = Carriers::Multiplexed { threads };
+        let sharing = running.iter_mut();
+        let sharing: Vec<&mut Running> = sharing
+            .filter(|run| run.group.workload.carriers == carriers)
+            .collect();
+        let groups: Vec<Group> = sharing.iter().map(|run| run.group.clone()).collect();
         // A loop without an application would have nothing to do.
         let most = groups.iter().map(|group| group.workload.applications).max();
-        let threads = threads.min(most.unwrap_or(1));
-        for (place, tallies) in places
-            .into_iter()
-            .zip(multiplexed::spawn(&groups, threads)?)
-        {
-            if let Some(running) = running.get_mut(place) {
-                running.tallies = tallies;
-            }
+        let tallies = multiplexed::spawn(&groups, threads.min(most.unwrap_or(1)))?;
+        for (run, tallies) in sharing.into_iter().zip(tallies) {
+            run.tallies = tallies;
         }
     }
     Ok(())
@@ -267,25 +254,18 @@ fn identity() -> CorrelId {
     id
 }
 
-fn prepare(
-    workload: &Workload,
-    target: &Target,
-    base: Instant,
-) -> Result<(Group, Running), LabError> {
-    let data: Arc<[u8]> = body(&workload.text, workload.message_bytes)?.into();
-    let control = Arc::new(Control::new(workload.applications, base));
+fn prepare(workload: &Workload, target: &Target, base: Instant) -> Result<Running, LabError> {
     let carried = match target {
         Target::Bare { echo, .. } => bare_workload(workload, *echo),
         _ => workload.clone(),
     };
-    let group = Group {
-        workload: Arc::new(carried),
-        way: Way::find(target, workload)?,
-        data,
-        control: control.clone(),
-    };
-    let running = Running {
-        control,
+    Ok(Running {
+        group: Group {
+            workload: Arc::new(carried),
+            way: Way::find(target, workload)?,
+            data: body(&workload.text, workload.message_bytes)?.into(),
+            control: Arc::new(Control::new(workload.applications, base)),
+        },
         tallies: Vec::new(),
         window: Mutex::new(Mark {
             each: Vec::new(),
@@ -293,11 +273,14 @@ fn prepare(
         }),
         // A reply may be waited for, one slice after the other; who waits for ever stops at the next.
         grace: workload.get_wait.unwrap_or_default() + GRACE,
-    };
-    Ok((group, running))
+    })
 }
 
 impl Running {
+    fn control(&self) -> &Control {
+        &self.group.control
+    }
+
     /// Iterations so far, of all applications, with those that may still be undone.
     pub fn iterations(&self) -> u64 {
         self.tallies.iter().map(|tally| tally.iterations()).sum()
@@ -310,17 +293,17 @@ impl Running {
 
     /// When the applications were let go.
     pub fn began(&self) -> Instant {
-        self.control.moment(self.control.went())
+        self.control().moment(self.control().went())
     }
 
     /// Iterations of a rated workload that are due then or later are not begun.
     pub fn due_before(&self, over: Instant) {
-        self.control.due_before(over);
+        self.control().due_before(over);
     }
 
     /// Applications that are still at work.
     pub fn at_work(&self) -> u32 {
-        self.control.at_work()
+        self.control().at_work()
     }
 
     /// Forgets the latencies recorded so far; gives the iterations so far, and the moment.
@@ -367,22 +350,25 @@ impl Running {
 
     /// The first thing that went wrong; the other applications go on.
     pub fn failure(&self) -> Option<LabError> {
-        self.control.failures().0.first().cloned()
+        self.control().failures().0.first().cloned()
     }
 
     /// Waits at most so long until every application has ended by itself; whether they have.
     pub fn wait(&self, at_most: Duration) -> bool {
-        self.control.await_ended(Some(Instant::now() + at_most))
+        self.control().await_ended(Some(Instant::now() + at_most))
     }
 
     /// Lets every application finish its iteration, and disconnects. One that gets no answer is given
     /// up after a while, which is a failure.
     pub fn stop(self) -> Outcome {
-        self.control.end();
-        if !self.control.await_ended(Some(Instant::now() + self.grace)) {
-            self.control.give_up();
+        self.control().end();
+        if !self
+            .control()
+            .await_ended(Some(Instant::now() + self.grace))
+        {
+            self.control().give_up();
         }
-        let (failures, failed) = self.control.failures();
+        let (failures, failed) = self.control().failures();
         let mut latency = histogram();
         let each: Vec<u64> = self
             .tallies
@@ -398,13 +384,13 @@ impl Running {
         Outcome {
             iterations: each.iter().sum(),
             window,
-            seconds: self.control.seconds(),
-            to_last_iteration: Duration::from_nanos(last.saturating_sub(self.control.went()))
+            seconds: self.control().seconds(),
+            to_last_iteration: Duration::from_nanos(last.saturating_sub(self.control().went()))
                 .as_secs_f64(),
             latency,
             failures,
             failed,
-            partial: self.control.partial(),
+            partial: self.control().partial(),
             missed: self.tallies.iter().map(|tally| tally.missed()).sum(),
             each,
         }
@@ -413,6 +399,6 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.control.end();
+        self.control().end();
     }
 }

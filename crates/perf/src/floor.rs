@@ -27,7 +27,7 @@ pub(crate) use link::{BareLink, bare_workload};
 
 use frames::Sizes;
 
-use crate::measure::{Child, LabError, Timeout};
+use crate::measure::{Child, LabError};
 
 /// Which bare server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,7 +97,7 @@ impl BareServer {
         let failed = |error: io::Error| {
             LabError::workload(format!("the bare server ({})", bare.command()), error)
         };
-        let mut child = Child::start(command, Timeout::default()).map_err(failed)?;
+        let mut child = Child::start(command).map_err(failed)?;
         let address = child
             .until(|line| line.strip_prefix("Listening")?.trim().parse().ok())
             .map_err(failed)?;

@@ -20,7 +20,7 @@ mod machine;
 mod shape;
 mod under_test;
 
-pub(crate) use child::{Child, Timeout, kill_all};
+pub(crate) use child::{Child, kill_all};
 pub(crate) use cpu::{CpuClock, CpuReading, OwnCpu, resident_bytes};
 pub use fault::LabError;
 pub(crate) use fault::{pass, uninterrupted};

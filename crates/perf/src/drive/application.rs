@@ -323,7 +323,7 @@ impl<C: Carrier> Application<C> {
         if !self.get(MQCI_NONE).await? {
             return self.nothing_there().await;
         }
-        self.to_reply_queue().await?;
+        self.choose_reply_queue().await?;
         let workload = self.share.workload();
         let correl_id = match workload.by_correlation_id {
             true => self.got.msg_id,
@@ -334,7 +334,7 @@ impl<C: Carrier> Application<C> {
     }
 
     /// The reply to the message goes where that says.
-    async fn to_reply_queue(&mut self) -> Result<(), LabError> {
+    async fn choose_reply_queue(&mut self) -> Result<(), LabError> {
         let named = match self.got.reply_to.is_blank() {
             true => (self.otherwise, Name::BLANK),
             false => (self.got.reply_to, self.got.reply_to_q_mgr),

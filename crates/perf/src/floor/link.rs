@@ -20,8 +20,7 @@ use crate::drive::{Called, Carrier, Fault, Get, Got, Message, Put, Queue, Seat, 
 use crate::measure::LabError;
 use crate::workload::{Module, Nanos, Syncpoint, Workload};
 
-/// What applications of a workload do beside it on a bare server: the same, as fast as it goes and with nothing left out
-/// of memory.
+/// What applications do on a bare server beside those of a workload: its exchange alone, as fast as it goes.
 pub(crate) fn bare_workload(workload: &Workload, echo: bool) -> Workload {
     Workload {
         module: match workload.module {
@@ -134,8 +133,9 @@ impl BareLink {
         let header = loop {
             let count = poll_fn(|_| {
                 came(self.read(|bytes| {
-                    let room = head.iter_mut().skip(length);
-                    room.zip(bytes).for_each(|(to, byte)| *to = *byte);
+                    let room = head.get_mut(length..).unwrap_or_default();
+                    let part = bytes.get(..room.len()).unwrap_or(bytes);
+                    room.split_at_mut(part.len()).0.copy_from_slice(part);
                     bytes.len()
                 }))
             });
