@@ -8,7 +8,7 @@
 //!   what went wrong is kept.
 //!
 //! * `application`: what each module does, call by call. `carrier`: what an application is carried by: `blocking`, a
-//!   thread for each; `link`, a connection in a loop of many; the floor's, in such a loop to a bare server.
+//!   thread for each, and `link`, a connection in a loop of many.
 //! * `multiplexed`: the loops. `event_loop`: who can read, and who has room to write.
 //! * `course`: when an application's next iteration is due. `tally`: what has been counted.
 //! * `control`: how a group of applications is let go, stopped and waited for.
@@ -34,15 +34,15 @@ use posthaste_mqi::{CorrelId, Mqi};
 
 pub use connect::unreachable;
 
-use crate::floor::bare_workload;
 use crate::measure::{Interrupt, LabError, histogram};
 use crate::workload::{Carriers, Target, Workload, body};
 pub(crate) use application::Share;
-pub(crate) use carrier::{Called, Carrier, Fault, Get, Got, Message, Put, Queue, came};
+pub(crate) use carrier::{Called, Fault, came};
 use connect::{NO_SOCKETS, Way};
 use control::Control;
 pub(crate) use event_loop::{EventLoop, Ready};
 pub(crate) use multiplexed::Seat;
+pub(crate) use tally::Iteration;
 use tally::Tally;
 
 /// What was measured between [`Running::begin_window`] and [`Running::end_window`].
@@ -255,13 +255,9 @@ fn identity() -> CorrelId {
 }
 
 fn prepare(workload: &Workload, target: &Target, base: Instant) -> Result<Running, LabError> {
-    let carried = match target {
-        Target::Bare { echo, .. } => bare_workload(workload, *echo),
-        _ => workload.clone(),
-    };
     Ok(Running {
         group: Group {
-            workload: Arc::new(carried),
+            workload: Arc::new(workload.clone()),
             way: Way::find(target, workload)?,
             data: body(&workload.text, workload.message_bytes)?.into(),
             control: Arc::new(Control::new(workload.applications, base)),

@@ -9,7 +9,7 @@
 //! * `disk`: the disk's own forced writes.
 //!
 //! The servers are processes of their own (hidden commands of the program), so that their processor time is
-//! counted apart. `link` carries applications of both, as those of a queue manager are carried, `frames` is what travels.
+//! counted apart. `link` is an application of both, in a loop as those of a queue manager are, `frames` is what travels.
 
 mod disk;
 mod echo;
@@ -23,7 +23,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 pub(crate) use disk::forced_writes;
-pub(crate) use link::{BareLink, bare_workload};
+pub(crate) use link::BareLink;
 
 use frames::Sizes;
 

@@ -110,7 +110,7 @@ impl<C: Carrier> Application<C> {
         queue_manager: String,
         share: Rc<Share>,
         (index, place): (u32, usize),
-    ) -> Application<C> {
+    ) -> Box<Application<C>> {
         let workload = share.workload();
         let own = match workload.by_correlation_id {
             true => identity(),
@@ -121,7 +121,7 @@ impl<C: Carrier> Application<C> {
             queue_manager: Name::BLANK,
             handle: None,
         };
-        Application {
+        Box::new(Application {
             queue_manager,
             index,
             place,
@@ -142,36 +142,47 @@ impl<C: Carrier> Application<C> {
             unasked: 0,
             carrier,
             share,
-        }
+        })
     }
 
-    /// Its whole life. When it has ended it holds nothing of the queue manager any more.
-    pub(crate) async fn live(self) {
+    /// Its whole life. When it has ended it holds nothing of the queue manager any more. It lies in a box: what is waited
+    /// for is small then, and all that a call needs lies together.
+    pub(crate) async fn live(mut self: Box<Self>) {
         let share = self.share.clone();
-        let early = self.run().await.unwrap_or_else(|error| {
+        let ended = match self.work().await {
+            Ok(early) => Box::pin(self.leave()).await.map(|()| early),
+            Err(error) => {
+                drop(self);
+                Err(error)
+            }
+        };
+        let early = ended.unwrap_or_else(|error| {
             share.control().fail(error);
             true
         });
         share.control().ended(early);
     }
 
+    async fn leave(self: Box<Self>) -> Result<(), LabError> {
+        let name = self.queue_manager;
+        let left = self.carrier.disconnect().await;
+        left.map_err(|fault| fault.of("MQDISC", &name))
+    }
+
     /// Whether it ended before it was to, or why.
-    async fn run(mut self) -> Result<bool, LabError> {
+    async fn work(&mut self) -> Result<bool, LabError> {
         self.open_queues().await?;
         self.control().ready();
         self.pause(None).await?;
-        let went = self.control().going();
-        if went {
-            let done = self.iterate().await;
-            // In the end it is known what is done for good.
-            self.share.count();
-            self.settle();
-            done?;
+        if !self.control().going() {
+            return Ok(true);
         }
-        let early = !went || self.course.unfinished() && !self.control().ending();
-        let left = self.carrier.disconnect().await;
-        left.map_err(|fault| fault.of("MQDISC", &self.queue_manager))?;
-        Ok(early)
+        let done = self.iterate().await;
+        // In the end it is known what is done for good.
+        self.share.count();
+        self.settle();
+        done?;
+        Ok(self.course.unfinished() && !self.control().ending())
     }
 
     /// MQPUT1 needs no queue open for output.
@@ -342,10 +353,13 @@ impl<C: Carrier> Application<C> {
         let known = |open: &&Queue| (open.name, open.queue_manager) == named;
         if let Some(open) = self.replies.iter().find(known) {
             self.to = *open;
-        } else if self.share.workload().put1 || self.replies.len() >= OPEN_REPLIES {
-            self.to = self.open(named, 0).await?;
-        } else {
-            self.to = self.open(named, MQOO_OUTPUT).await?;
+            return Ok(());
+        }
+        let opens = !self.share.workload().put1 && self.replies.len() < OPEN_REPLIES;
+        let options = if opens { MQOO_OUTPUT } else { 0 };
+        // It is rare, and in a box it takes no room beside what is not.
+        self.to = Box::pin(self.open(named, options)).await?;
+        if opens {
             self.replies.push(self.to);
         }
         Ok(())

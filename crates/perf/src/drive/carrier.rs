@@ -1,7 +1,6 @@
 //! What carries an application: its connection, and the waiting between its calls.
 //!
-//! There are three: a blocking connection on a thread of its own (`blocking`), a connection in a loop of many (`link`),
-//! and a bare server's frames in such a loop (the floor's).
+//! There are two: a blocking connection on a thread of its own (`blocking`), and a connection in a loop of many (`link`).
 
 use std::task::Poll;
 

@@ -336,10 +336,9 @@ fn life(
     };
     let mine = share.clone();
     if let Way::Bare(address, echo) = share.group.way {
-        let bare = BareLink::connect((address, echo), seat, mine.clone(), numbers.0);
-        let bare = bare.map_err(|fault| fault.of("MQCONN", ""))?;
-        let application = Application::new(bare, String::new(), mine, numbers);
-        return Ok(Box::pin(application.live()));
+        let bare = BareLink::connect((address, echo), seat, mine, numbers);
+        let bare = bare.map_err(|fault| fault.of("", ""))?;
+        return Ok(Box::pin(bare.live()));
     }
     let connection = share.group.way.connect_socket()?;
     let name = connection.queue_manager();

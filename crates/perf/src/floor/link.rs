@@ -1,50 +1,40 @@
-//! The bare servers' frames as a carrier of applications, beside those of a queue manager.
+//! An application of the bare servers, in a loop beside those of a queue manager.
 //!
 //! A round trip is that of the real exchange: a requester puts, hears that it is done, and gets its reply by identifier; a
-//! responder gets, puts the reply, hears that it is done. To an echo only is put. Nothing is opened, and nothing is
-//! committed.
+//! responder gets, puts the reply, hears that it is done. To an echo only is put. It has calls of its own, because it is the
+//! yardstick: it does nothing that the exchange itself does not need.
 
+use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::rc::Rc;
 
-use posthaste_mqi::constants::MQMI_NONE;
-use posthaste_mqi::{Hobj, MsgId, Sts};
 use rustix::io::Errno;
 
 use super::exchange::PAIRS;
 use super::frames::{HEADER, Header, Kind, Sizes};
-use crate::drive::{Called, Carrier, Fault, Get, Got, Message, Put, Queue, Seat, Share, came};
+use crate::drive::{Called, Fault, Iteration, Seat, Share, came};
 use crate::measure::LabError;
-use crate::workload::{Module, Nanos, Syncpoint, Workload};
+use crate::workload::Module;
 
-/// What applications do on a bare server beside those of a workload: its exchange alone, as fast as it goes.
-pub(crate) fn bare_workload(workload: &Workload, echo: bool) -> Workload {
-    Workload {
-        module: match workload.module {
-            _ if echo => Module::Sender,
-            Module::Responder => Module::Responder,
-            _ => Module::Requester,
-        },
-        syncpoint: Syncpoint::NONE,
-        batch: 1,
-        asynchronous: false,
-        iterations: None,
-        rate: 0.0,
-        queue_depth: 1,
-        ..workload.clone()
-    }
+/// What an application does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Echo,
+    Requester,
+    Responder,
 }
 
 pub(crate) struct BareLink {
     stream: TcpStream,
     seat: Seat,
     share: Rc<Share>,
+    role: Role,
     queue: u8,
-    /// How a message is put, how one is got, and what says that it was put.
-    kinds: [Kind; 3],
+    /// Place in the tally of its group.
+    place: usize,
     /// Of the round trip under way; the number of the application is in its upper half.
     identifier: u64,
     /// What the server has not taken yet.
@@ -54,38 +44,88 @@ pub(crate) struct BareLink {
 }
 
 impl BareLink {
-    /// Connects application `index` of a [`bare_workload`].
+    /// Connects application `index` of a workload.
     pub(crate) fn connect(
         (address, echo): (SocketAddr, bool),
         seat: impl FnOnce(&dyn AsFd) -> Called<Seat>,
         share: Rc<Share>,
-        index: u32,
-    ) -> Called<BareLink> {
+        (index, place): (u32, usize),
+    ) -> Called<Box<BareLink>> {
         let stream = TcpStream::connect(address).map_err(failed)?;
         stream.set_nodelay(true).map_err(failed)?;
         stream.set_nonblocking(true).map_err(failed)?;
         let workload = share.workload();
+        let role = match workload.module {
+            _ if echo => Role::Echo,
+            Module::Responder => Role::Responder,
+            _ => Role::Requester,
+        };
         let sizes = Sizes::of(workload.message_bytes);
-        let (put, kinds) = match workload.module {
-            _ if echo => {
-                let echoed = [Kind::PutRequest, Kind::GetReply, Kind::PutRequest];
-                (workload.message_bytes.max(HEADER), echoed)
-            }
-            Module::Responder => (sizes.put, [Kind::PutReply, Kind::GetRequest, Kind::Done]),
-            _ => (sizes.put, [Kind::PutRequest, Kind::GetReply, Kind::Done]),
+        let put = match echo {
+            true => workload.message_bytes.max(HEADER),
+            false => sizes.put,
         };
         let queue = usize::try_from(index).unwrap_or(0) % PAIRS;
-        Ok(BareLink {
+        Ok(Box::new(BareLink {
             seat: seat(&stream)?,
             stream,
+            role,
             queue: u8::try_from(queue).unwrap_or(0),
-            kinds,
+            place,
             identifier: u64::from(index) << 32,
             rest: Vec::new(),
             put: vec![0; put],
             get: vec![0; sizes.get],
             share,
+        }))
+    }
+
+    /// Its whole life, unless its loop ends it: what a bare server still holds nobody misses.
+    pub(crate) async fn live(mut self: Box<Self>) {
+        let share = self.share.clone();
+        share.control().ready();
+        self.seat.is_open();
+        let Err(fault) = self.exchange().await;
+        drop(self);
+        share.control().fail(fault.of("", ""));
+        share.control().ended(true);
+    }
+
+    /// Round trips, as fast as it goes.
+    async fn exchange(&mut self) -> Called<Infallible> {
+        poll_fn(|_| {
+            let read = self.read(|_| ());
+            let going = self.share.control().going();
+            came(read.map(|_| going.then_some(())))
         })
+        .await?;
+        let mut began = self.share.control().now();
+        loop {
+            if self.role == Role::Responder {
+                self.identifier = self.call(Kind::GetRequest, Kind::Message).await?;
+                self.call(Kind::PutReply, Kind::Done).await?;
+                continue;
+            }
+            self.identifier += 1;
+            let mut came = match self.role {
+                Role::Echo => self.call(Kind::PutRequest, Kind::PutRequest).await?,
+                _ => self.call(Kind::PutRequest, Kind::Done).await?,
+            };
+            if self.role == Role::Requester {
+                came = self.call(Kind::GetReply, Kind::Message).await?;
+            }
+            if came != self.identifier {
+                return Err(unexpected(Kind::Message));
+            }
+            let now = self.share.control().now();
+            self.share.done.borrow_mut().push(Iteration {
+                place: self.place,
+                at: now,
+                latency: Some(now.saturating_sub(began)),
+                open: 0,
+            });
+            began = now;
+        }
     }
 
     /// Sends a frame, as much of it as the server takes.
@@ -126,8 +166,8 @@ impl BareLink {
         }
     }
 
-    /// Sends a frame and waits for the one that answers it, of which only the header is kept.
-    async fn call(&mut self, kind: Kind, answer: Kind) -> Called<Header> {
+    /// Sends a frame and waits for the one that answers it; gives its identifier.
+    async fn call(&mut self, kind: Kind, answer: Kind) -> Called<u64> {
         self.send(kind)?;
         let (mut head, mut length) = ([0; HEADER], 0);
         let header = loop {
@@ -150,8 +190,8 @@ impl BareLink {
             }
         };
         match header.kind == answer {
-            true => Ok(header),
-            false => Err(unexpected(&header)),
+            true => Ok(header.identifier),
+            false => Err(unexpected(header.kind)),
         }
     }
 }
@@ -161,8 +201,8 @@ fn failed(error: impl Into<io::Error>) -> Fault {
     Fault::Beside(LabError::workload("the bare server", error.into()))
 }
 
-fn unexpected(header: &Header) -> Fault {
-    let why = format!("{:?} was not expected", header.kind);
+fn unexpected(kind: Kind) -> Fault {
+    let why = format!("{kind:?} was not expected");
     failed(io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
@@ -174,72 +214,12 @@ fn taken(count: Result<usize, Errno>) -> Called<usize> {
     }
 }
 
-impl Carrier for BareLink {
-    async fn open(&mut self, _: &Queue, _: i32) -> Called<Hobj> {
-        Ok(Hobj(0))
-    }
-
-    async fn put(&mut self, _: &Put<'_>) -> Called<MsgId> {
-        let [put, _, done] = self.kinds;
-        if put == Kind::PutRequest {
-            self.identifier += 1;
-        }
-        let header = self.call(put, done).await?;
-        match header.identifier == self.identifier {
-            true => Ok(MQMI_NONE),
-            false => Err(unexpected(&header)),
-        }
-    }
-
-    /// Nothing is looked at of a message but what joins request and reply.
-    async fn get(&mut self, _: &Get, _: &mut Message) -> Called<Got> {
-        let [put, get, _] = self.kinds;
-        let header = self.call(get, Kind::Message).await?;
-        if put == Kind::PutReply {
-            self.identifier = header.identifier;
-        } else if header.identifier != self.identifier {
-            return Err(unexpected(&header));
-        }
-        Ok(Got::Message)
-    }
-
-    async fn commit(&mut self) -> Called<()> {
-        Ok(())
-    }
-
-    async fn stat(&mut self) -> Called<Sts> {
-        Ok(Sts::default())
-    }
-
-    async fn disconnect(self) -> Called<()> {
-        Ok(())
-    }
-
-    /// It goes as fast as it can, and waits for its start only.
-    async fn pause(&mut self, _: Option<Nanos>) -> Called<()> {
-        self.seat.is_open();
-        poll_fn(|_| {
-            let read = self.read(|_| ());
-            let going = self.share.control().going();
-            came(read.map(|_| going.then_some(())))
-        })
-        .await
-    }
-
-    fn now(&self) -> Nanos {
-        self.seat.now()
-    }
-
-    /// It is counted with the others of the loop.
-    fn rested(&mut self) {}
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{Bare, serve_at};
     use super::*;
     use crate::drive::{Running, start, start_together};
-    use crate::workload::{Carriers, Target};
+    use crate::workload::{Carriers, Target, Workload};
     use std::net::TcpListener;
     use std::time::{Duration, Instant};
 
