@@ -9,7 +9,7 @@
 //!
 //! * `application`: what each module does, call by call. `carrier`: what an application is carried by: `blocking`, a
 //!   thread for each, and `link`, a connection in a loop of many.
-//! * `multiplexed`: the loops. `event_loop`: who can read, and who has room to write.
+//! * `multiplexed`: the loops, `seat`: a place there. `event_loop`: who can read, and who has room to write.
 //! * `course`: when an application's next iteration is due. `tally`: what has been counted.
 //! * `control`: how a group of applications is let go, stopped and waited for.
 
@@ -22,6 +22,7 @@ mod course;
 mod event_loop;
 mod link;
 mod multiplexed;
+mod seat;
 mod tally;
 
 use std::sync::Arc;
@@ -41,7 +42,7 @@ pub(crate) use carrier::{Called, Fault, came};
 use connect::{NO_SOCKETS, Way};
 use control::Control;
 pub(crate) use event_loop::{EventLoop, Ready};
-pub(crate) use multiplexed::Seat;
+pub(crate) use seat::Seat;
 pub(crate) use tally::Iteration;
 use tally::Tally;
 

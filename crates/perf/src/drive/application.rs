@@ -440,8 +440,8 @@ impl<C: Carrier> Application<C> {
 
     /// What MQSTAT says of asynchronous puts.
     async fn ask_after_puts(&mut self) -> Result<(), LabError> {
-        let said = self.carrier.stat().await;
-        let sts = said.map_err(|fault| fault.of("MQSTAT", &self.queue_manager))?;
+        let asked = self.carrier.stat().await;
+        let sts = asked.map_err(|fault| fault.of("MQSTAT", &self.queue_manager))?;
         let count = |number: i32| u64::try_from(number).unwrap_or(0);
         let done = count(sts.put_success_count) + count(sts.put_warning_count);
         let missing = std::mem::take(&mut self.unasked).saturating_sub(done);

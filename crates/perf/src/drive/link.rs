@@ -23,7 +23,7 @@ use posthaste_wire::{Outcome, PeerMisbehaved, Reply, Request};
 use super::application::Share;
 use super::carrier::{Called, Carrier, Get, Got, Message, Put, Queue, came};
 use super::connect::object;
-use super::multiplexed::Seat;
+use super::seat::Seat;
 use crate::workload::{Module, Nanos, Shapes};
 
 /// Bytes that may wait in the output before asynchronous puts pause.

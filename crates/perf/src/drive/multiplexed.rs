@@ -3,9 +3,6 @@
 //! Invariants: a loop serves every application that is ready before it looks again; one that fails leaves
 //! the others alone; a loop's thread ends when it has no application left.
 
-use std::cell::{Cell, RefCell, RefMut};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::os::fd::AsFd;
 use std::pin::Pin;
@@ -15,96 +12,17 @@ use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
 
-use rustix::event::epoll::EventFlags;
-
 use super::Group;
 use super::application::{Application, Share};
-use super::carrier::{Called, Fault};
 use super::connect::Way;
 use super::course::be_punctual;
 use super::event_loop::{EventLoop, Ready};
 use super::link::Link;
+use super::seat::{Seat, Shared, epoll};
 use super::tally::Tally;
 use crate::floor::BareLink;
 use crate::measure::LabError;
 use crate::workload::Nanos;
-
-/// One read takes at most so much.
-const BUFFER: usize = 512 * 1024;
-
-/// What a loop and its applications share.
-pub(crate) struct Shared {
-    events: EventLoop,
-    /// What was read for the application that is served.
-    buffer: RefCell<Vec<u8>>,
-    /// The socket of the application that is served has something to read.
-    readable: Cell<bool>,
-    /// When applications are to be served without their sockets.
-    moments: RefCell<BinaryHeap<Reverse<(Nanos, usize)>>>,
-    /// The time, as of the batch.
-    now: Cell<Nanos>,
-    /// The application that came last is not ready yet.
-    opening: Cell<bool>,
-}
-
-impl Shared {
-    pub(crate) fn buffer(&self) -> RefMut<'_, Vec<u8>> {
-        self.buffer.borrow_mut()
-    }
-}
-
-/// An application's place in a loop.
-pub(crate) struct Seat {
-    shared: Rc<Shared>,
-    number: usize,
-    /// Its socket is watched for room, too.
-    watched: bool,
-}
-
-fn epoll(error: std::io::Error) -> LabError {
-    LabError::workload("epoll", error)
-}
-
-impl Seat {
-    pub(crate) fn shared(&self) -> &Rc<Shared> {
-        &self.shared
-    }
-
-    /// Whether the socket has something to read; says so once.
-    pub(crate) fn can_read(&self) -> bool {
-        self.shared.readable.take()
-    }
-
-    /// The time, as of the batch.
-    pub(crate) fn now(&self) -> Nanos {
-        self.shared.now.get()
-    }
-
-    /// The application is served then, too.
-    pub(crate) fn wake_at(&self, until: Nanos) {
-        let moment = Reverse((until, self.number));
-        self.shared.moments.borrow_mut().push(moment);
-    }
-
-    /// The application waits for its group to be let go.
-    pub(crate) fn is_open(&self) {
-        self.shared.opening.set(false);
-    }
-
-    /// The application is served when its socket has something to read and, if output waits, when that has room.
-    pub(crate) fn watch(&mut self, socket: impl AsFd, waits: bool) -> Called<()> {
-        if waits != self.watched {
-            self.watched = waits;
-            let interest = match waits {
-                true => EventFlags::IN | EventFlags::OUT,
-                false => EventFlags::IN,
-            };
-            let watched = self.shared.events.watch(socket, self.number, interest);
-            watched.map_err(|error| Fault::Beside(epoll(error)))?;
-        }
-        Ok(())
-    }
-}
 
 /// A part of a group that one loop carries: the applications of these numbers.
 struct Part {
@@ -167,14 +85,7 @@ struct Loop {
 impl Loop {
     fn new(events: EventLoop) -> Loop {
         Loop {
-            shared: Rc::new(Shared {
-                events,
-                buffer: RefCell::new(vec![0; BUFFER]),
-                readable: Cell::new(false),
-                moments: RefCell::default(),
-                now: Cell::new(0),
-                opening: Cell::new(false),
-            }),
+            shared: Shared::new(events),
             shares: Vec::new(),
             seats: Vec::new(),
             left: 0,
@@ -249,7 +160,7 @@ impl Loop {
                 Ready::Woken => self.tell(),
             }
         }
-        while let Some(number) = self.due(now) {
+        while let Some(number) = self.shared.due(now) {
             self.serve(number, false);
         }
         self.shares.iter().for_each(|share| share.count());
@@ -264,15 +175,8 @@ impl Loop {
 
     /// How long nothing is to be done.
     fn at_most(&self) -> Option<Duration> {
-        let until = self.shared.moments.borrow().peek()?.0.0;
+        let until = self.shared.next_moment()?;
         Some(Duration::from_nanos(until.saturating_sub(self.now())))
-    }
-
-    /// Whose moment has come.
-    fn due(&self, now: Nanos) -> Option<usize> {
-        let mut moments = self.shared.moments.borrow_mut();
-        let Reverse((until, number)) = *moments.peek()?;
-        (until <= now).then(|| moments.pop()).map(|_| number)
     }
 
     /// Lets an application go on.
@@ -325,15 +229,7 @@ fn life(
     share: &Rc<Share>,
     numbers: (u32, usize),
 ) -> Result<Life, LabError> {
-    let seat = |socket: &dyn AsFd| {
-        let added = shared.events.add(socket, number);
-        added.map_err(|error| Fault::Beside(epoll(error)))?;
-        Ok(Seat {
-            shared: shared.clone(),
-            number,
-            watched: false,
-        })
-    };
+    let seat = |socket: &dyn AsFd| Seat::new(shared, number, socket);
     let mine = share.clone();
     if let Way::Bare(address, echo) = share.group.way {
         let bare = BareLink::connect((address, echo), seat, mine, numbers);
