@@ -5,7 +5,7 @@
 //! * `transport`: what carries the bytes; `outbound`: what is to be sent on it.
 //! * `tls`: a socket with TLS, and how it is asked for.
 //! * `exclusive`: a socket that the calling thread reads; `conversations`: one that threads share.
-//! * `event_loop`: many sockets on one thread; `nonblocking`: a connection there.
+//! * `nonblocking`: a connection among many on one thread, in somebody's event loop.
 //! * `xa`: the verbs by which a transaction manager coordinates a connection.
 //! * `connection`: a connection and its verbs; `asynchronous`: puts that wait for no reply.
 //!
@@ -18,7 +18,6 @@ mod connection;
 mod conversations;
 mod delayed;
 mod error;
-mod event_loop;
 mod exclusive;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -34,7 +33,6 @@ pub use address::{Address, Server};
 pub use connect::Connect;
 pub use connection::{Call, Connection};
 pub use error::ClientError;
-pub use event_loop::{EventLoop, Interest, Ready, Waker};
 pub use nonblocking::Nonblocking;
 pub use password::Password;
 pub use tls::Tls;

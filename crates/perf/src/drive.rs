@@ -7,22 +7,26 @@
 //! * An application that is told to stop finishes its iteration first; one that fails ends alone, and
 //!   what went wrong is kept.
 //!
-//! * `blocking`: a thread for each application. `multiplexed`: loops that carry many connections, each a `link`, or one
-//!   of the floor's to a bare server. `application`: what both carry.
+//! * `application`: what each module does, call by call. `carrier`: what an application is carried by: `blocking`, a
+//!   thread for each, and `link`, a connection in a loop of many.
+//! * `multiplexed`: the loops, `seat`: a place there. `event_loop`: who can read, and who has room to write.
 //! * `course`: when an application's next iteration is due. `tally`: what has been counted.
 //! * `control`: how a group of applications is let go, stopped and waited for.
 
 mod application;
 mod blocking;
-mod carried;
+mod carrier;
 mod connect;
 mod control;
 mod course;
+mod event_loop;
 mod link;
 mod multiplexed;
+mod seat;
 mod tally;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
@@ -31,14 +35,16 @@ use posthaste_mqi::{CorrelId, Mqi};
 
 pub use connect::unreachable;
 
-use crate::measure::{Interrupt, histogram};
-use crate::workload::{Carriers, Machine, PerfError, Target, Workload, body};
-pub(crate) use application::Around;
-pub(crate) use carried::{Carried, Next};
+use crate::measure::{Interrupt, LabError, histogram};
+use crate::workload::{Carriers, Target, Workload, body};
+pub(crate) use application::Share;
+pub(crate) use carrier::{Called, Fault, came};
 use connect::{NO_SOCKETS, Way};
 use control::Control;
-pub(crate) use course::Course;
-pub(crate) use tally::{Iteration, Tally};
+pub(crate) use event_loop::{EventLoop, Ready};
+pub(crate) use seat::Seat;
+pub(crate) use tally::Iteration;
+use tally::Tally;
 
 /// What was measured between [`Running::begin_window`] and [`Running::end_window`].
 #[derive(Clone, Debug)]
@@ -66,7 +72,7 @@ pub struct Outcome {
     /// Time of an iteration, in nanoseconds, since the last [`Running::begin_window`].
     pub latency: Histogram<u64>,
     /// What went wrong; the first hundred.
-    pub failures: Vec<PerfError>,
+    pub failures: Vec<LabError>,
     /// How often something went wrong.
     pub failed: u64,
     /// At least one application ended before it was to.
@@ -78,10 +84,11 @@ pub struct Outcome {
 }
 
 /// Like applications that are to be carried.
-struct Group {
+#[derive(Clone)]
+pub(crate) struct Group {
     workload: Arc<Workload>,
     way: Way,
-    machines: Vec<Machine>,
+    /// The workload's message.
     data: Arc<[u8]>,
     control: Arc<Control>,
 }
@@ -94,7 +101,7 @@ struct Mark {
 
 /// Applications at work.
 pub struct Running {
-    control: Arc<Control>,
+    group: Group,
     tallies: Vec<Arc<Tally>>,
     window: Mutex<Mark>,
     /// How long an application may take to end.
@@ -108,7 +115,7 @@ const GRACE: Duration = Duration::from_secs(10);
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// Connects an application that is no part of a workload.
-pub(crate) fn connect(target: &Target) -> Result<Box<dyn Mqi>, PerfError> {
+pub(crate) fn connect(target: &Target) -> Result<Box<dyn Mqi>, LabError> {
     Way::find(target, &Workload::default())?.connect()
 }
 
@@ -118,11 +125,11 @@ pub(crate) fn connect(target: &Target) -> Result<Box<dyn Mqi>, PerfError> {
 /// It cannot be driven, the queue manager cannot be reached, a queue cannot be opened, or it took
 /// longer than [`Workload::start_within`]. Nothing is left running then, but for applications whose
 /// connecting is not answered.
-pub fn start(workload: &Workload, target: &Target) -> Result<Running, PerfError> {
+pub fn start(workload: &Workload, target: &Target) -> Result<Running, LabError> {
     let mut running = start_together(std::slice::from_ref(workload), target)?;
     running
         .pop()
-        .ok_or_else(|| PerfError::system("starting", "no workload"))
+        .ok_or_else(|| LabError::workload("starting", "no workload"))
 }
 
 /// Starts several workloads on the same queue manager, the last one first: responders are ready
@@ -131,7 +138,7 @@ pub fn start(workload: &Workload, target: &Target) -> Result<Running, PerfError>
 ///
 /// # Errors
 /// As [`start`].
-pub fn start_together(workloads: &[Workload], target: &Target) -> Result<Vec<Running>, PerfError> {
+pub fn start_together(workloads: &[Workload], target: &Target) -> Result<Vec<Running>, LabError> {
     let started = start_unless(workloads, target, &Interrupt::none())?;
     Ok(started.unwrap_or_default())
 }
@@ -144,25 +151,21 @@ pub fn start_unless(
     workloads: &[Workload],
     target: &Target,
     interrupt: &Interrupt,
-) -> Result<Option<Vec<Running>>, PerfError> {
+) -> Result<Option<Vec<Running>>, LabError> {
     for workload in workloads {
         workload.check()?;
         if matches!(target, Target::InProcess(_)) && workload.carriers != Carriers::Threads {
-            return Err(PerfError::Usage(NO_SOCKETS.to_owned()));
+            return Err(LabError::BadInput(NO_SOCKETS.to_owned()));
         }
     }
     let base = Instant::now();
-    let mut running = Vec::new();
-    let mut groups = Vec::new();
-    for workload in workloads.iter().rev() {
-        let (group, run) = prepare(workload, target, base)?;
-        groups.push(group);
-        running.push(run);
-    }
-    carry(groups, &mut running)?;
-    for (workload, group) in workloads.iter().rev().zip(&running) {
+    let prepared = workloads.iter().rev();
+    let prepared = prepared.map(|workload| prepare(workload, target, base));
+    let mut running = prepared.collect::<Result<Vec<Running>, LabError>>()?;
+    carry(&mut running)?;
+    for (workload, run) in workloads.iter().rev().zip(&running) {
         let deadline = deadline(workload, base);
-        match group.control.await_ready(deadline, workload, interrupt) {
+        match run.control().await_ready(deadline, workload, interrupt) {
             Ok(true) => {}
             Ok(false) => {
                 leave(&running, target, Instant::now());
@@ -174,9 +177,9 @@ pub fn start_unless(
             }
         }
     }
-    for group in &running {
-        group.begin_window();
-        group.control.go();
+    for run in &running {
+        run.begin_window();
+        run.control().go();
     }
     running.reverse();
     Ok(Some(running))
@@ -193,54 +196,49 @@ fn deadline(workload: &Workload, base: Instant) -> Option<Instant> {
 
 /// The start is given up: whoever can leaves until then, or within [`LEAVE`].
 fn leave(running: &[Running], target: &Target, until: Instant) {
-    for group in running {
-        group.control.end();
+    for run in running {
+        run.control().end();
     }
     let until = match target {
         // Nobody waits for a network there, and the queue manager can end only when all have left.
         Target::InProcess(_) => None,
         _ => Some(until.max(Instant::now() + LEAVE)),
     };
-    for group in running {
-        group.control.await_ended(until);
+    for run in running {
+        run.control().await_ended(until);
     }
 }
 
 /// Gives every group its carriers; those multiplexed over the same number of threads share them.
-fn carry(groups: Vec<Group>, running: &mut [Running]) -> Result<(), PerfError> {
-    let mut loops: Vec<(u32, Vec<(usize, Group)>)> = Vec::new();
-    for (place, group) in groups.into_iter().enumerate() {
-        match group.workload.carriers {
-            Carriers::Threads => {
-                let tallies = blocking::spawn(group)?;
-                if let Some(running) = running.get_mut(place) {
-                    running.tallies = tallies;
-                }
-            }
-            Carriers::Multiplexed { threads } => {
-                match loops.iter_mut().find(|(number, _)| *number == threads) {
-                    Some((_, sharing)) => sharing.push((place, group)),
-                    None => loops.push((threads, vec![(place, group)])),
-                }
-            }
+fn carry(running: &mut [Running]) -> Result<(), LabError> {
+    let mut loops = Vec::new();
+    for run in &mut *running {
+        match run.group.workload.carriers {
+            Carriers::Threads => run.tallies = blocking::spawn(&run.group)?,
+            Carriers::Multiplexed { threads } if !loops.contains(&threads) => loops.push(threads),
+            Carriers::Multiplexed { .. } => {}
         }
     }
-    for (threads, sharing) in loops {
-        let (places, groups): (Vec<usize>, Vec<Group>) = sharing.into_iter().unzip();
+    for threads in loops {
+        let carriers = Carriers::Multiplexed { threads };
+        let sharing = running.iter_mut();
+        let sharing: Vec<&mut Running> = sharing
+            .filter(|run| run.group.workload.carriers == carriers)
+            .collect();
+        let groups: Vec<Group> = sharing.iter().map(|run| run.group.clone()).collect();
         // A loop without an application would have nothing to do.
         let most = groups.iter().map(|group| group.workload.applications).max();
-        let threads = threads.min(most.unwrap_or(1));
-        for (place, tallies) in places.into_iter().zip(multiplexed::spawn(groups, threads)?) {
-            if let Some(running) = running.get_mut(place) {
-                running.tallies = tallies;
-            }
+        let tallies = multiplexed::spawn(&groups, threads.min(most.unwrap_or(1)))?;
+        for (run, tallies) in sharing.into_iter().zip(tallies) {
+            run.tallies = tallies;
         }
     }
     Ok(())
 }
 
 /// A correlation identifier that no other application has: process, moment, number.
-fn identity(index: u32) -> CorrelId {
+fn identity() -> CorrelId {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
     let mut id = [0; 24];
     let moment = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
@@ -250,32 +248,21 @@ fn identity(index: u32) -> CorrelId {
         .copied()
         .chain(std::process::id().to_be_bytes())
         .chain(moment.to_be_bytes())
-        .chain(index.to_be_bytes());
+        .chain(NUMBER.fetch_add(1, Ordering::Relaxed).to_be_bytes());
     for (byte, part) in id.iter_mut().zip(parts) {
         *byte = part;
     }
     id
 }
 
-fn prepare(
-    workload: &Workload,
-    target: &Target,
-    base: Instant,
-) -> Result<(Group, Running), PerfError> {
-    let data: Arc<[u8]> = body(&workload.text, workload.message_bytes)?.into();
-    let control = Arc::new(Control::new(workload.applications, base));
-    let machines = (0..workload.applications)
-        .map(|index| Machine::new(workload, index, identity(index)))
-        .collect::<Result<Vec<_>, _>>()?;
-    let group = Group {
-        workload: Arc::new(workload.clone()),
-        way: Way::find(target, workload)?,
-        machines,
-        data,
-        control: control.clone(),
-    };
-    let running = Running {
-        control,
+fn prepare(workload: &Workload, target: &Target, base: Instant) -> Result<Running, LabError> {
+    Ok(Running {
+        group: Group {
+            workload: Arc::new(workload.clone()),
+            way: Way::find(target, workload)?,
+            data: body(&workload.text, workload.message_bytes)?.into(),
+            control: Arc::new(Control::new(workload.applications, base)),
+        },
         tallies: Vec::new(),
         window: Mutex::new(Mark {
             each: Vec::new(),
@@ -283,11 +270,14 @@ fn prepare(
         }),
         // A reply may be waited for, one slice after the other; who waits for ever stops at the next.
         grace: workload.get_wait.unwrap_or_default() + GRACE,
-    };
-    Ok((group, running))
+    })
 }
 
 impl Running {
+    fn control(&self) -> &Control {
+        &self.group.control
+    }
+
     /// Iterations so far, of all applications, with those that may still be undone.
     pub fn iterations(&self) -> u64 {
         self.tallies.iter().map(|tally| tally.iterations()).sum()
@@ -300,17 +290,17 @@ impl Running {
 
     /// When the applications were let go.
     pub fn began(&self) -> Instant {
-        self.control.moment(self.control.went())
+        self.control().moment(self.control().went())
     }
 
     /// Iterations of a rated workload that are due then or later are not begun.
     pub fn due_before(&self, over: Instant) {
-        self.control.due_before(over);
+        self.control().due_before(over);
     }
 
     /// Applications that are still at work.
     pub fn at_work(&self) -> u32 {
-        self.control.at_work()
+        self.control().at_work()
     }
 
     /// Forgets the latencies recorded so far; gives the iterations so far, and the moment.
@@ -356,23 +346,26 @@ impl Running {
     }
 
     /// The first thing that went wrong; the other applications go on.
-    pub fn failure(&self) -> Option<PerfError> {
-        self.control.failures().0.first().cloned()
+    pub fn failure(&self) -> Option<LabError> {
+        self.control().failures().0.first().cloned()
     }
 
     /// Waits at most so long until every application has ended by itself; whether they have.
     pub fn wait(&self, at_most: Duration) -> bool {
-        self.control.await_ended(Some(Instant::now() + at_most))
+        self.control().await_ended(Some(Instant::now() + at_most))
     }
 
     /// Lets every application finish its iteration, and disconnects. One that gets no answer is given
     /// up after a while, which is a failure.
     pub fn stop(self) -> Outcome {
-        self.control.end();
-        if !self.control.await_ended(Some(Instant::now() + self.grace)) {
-            self.control.give_up();
+        self.control().end();
+        if !self
+            .control()
+            .await_ended(Some(Instant::now() + self.grace))
+        {
+            self.control().give_up();
         }
-        let (failures, failed) = self.control.failures();
+        let (failures, failed) = self.control().failures();
         let mut latency = histogram();
         let each: Vec<u64> = self
             .tallies
@@ -388,13 +381,13 @@ impl Running {
         Outcome {
             iterations: each.iter().sum(),
             window,
-            seconds: self.control.seconds(),
-            to_last_iteration: Duration::from_nanos(last.saturating_sub(self.control.went()))
+            seconds: self.control().seconds(),
+            to_last_iteration: Duration::from_nanos(last.saturating_sub(self.control().went()))
                 .as_secs_f64(),
             latency,
             failures,
             failed,
-            partial: self.control.partial(),
+            partial: self.control().partial(),
             missed: self.tallies.iter().map(|tally| tally.missed()).sum(),
             each,
         }
@@ -403,6 +396,6 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.control.end();
+        self.control().end();
     }
 }

@@ -9,7 +9,7 @@
 //! * `disk`: the disk's own forced writes.
 //!
 //! The servers are processes of their own (hidden commands of the program), so that their processor time is
-//! counted apart. `link` is an application of both, carried as those of a queue manager are, `frames` what travels.
+//! counted apart. `link` is an application of both, in a loop as those of a queue manager are, `frames` is what travels.
 
 mod disk;
 mod echo;
@@ -27,7 +27,7 @@ pub(crate) use link::BareLink;
 
 use frames::Sizes;
 
-use crate::measure::{Child, LabError, Timeout};
+use crate::measure::{Child, LabError};
 
 /// Which bare server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,7 +97,7 @@ impl BareServer {
         let failed = |error: io::Error| {
             LabError::workload(format!("the bare server ({})", bare.command()), error)
         };
-        let mut child = Child::start(command, Timeout::default()).map_err(failed)?;
+        let mut child = Child::start(command).map_err(failed)?;
         let address = child
             .until(|line| line.strip_prefix("Listening")?.trim().parse().ok())
             .map_err(failed)?;

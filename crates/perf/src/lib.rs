@@ -2,8 +2,8 @@
 //!
 //! | module | what is there |
 //! | --- | --- |
-//! | `workload` | what applications do, as state machines without a socket or a clock |
-//! | `drive` | what carries them: a blocking thread for each, or loops of many connections |
+//! | `workload` | what applications are to do |
+//! | `drive` | applications at work, a blocking thread for each or many in a loop |
 //! | `delay_proxy` | a distant network on one machine |
 //! | `disk_test` | how fast a disk takes the forced writes of a log |
 //! | `cph` | the command line and the output that users of MQ-CPH know |

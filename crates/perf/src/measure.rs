@@ -20,9 +20,10 @@ mod machine;
 mod shape;
 mod under_test;
 
-pub(crate) use child::{Child, Timeout, kill_all};
+pub(crate) use child::{Child, kill_all};
 pub(crate) use cpu::{CpuClock, CpuReading, OwnCpu, resident_bytes};
 pub use fault::LabError;
+pub(crate) use fault::{pass, uninterrupted};
 pub(crate) use histogram::{histogram, recorded};
 pub(crate) use limits::refuse_long_files;
 pub(crate) use machine::{Machine, built_from, now_text};

@@ -3,16 +3,12 @@
 //! Invariant: a [`Workload`] that [`Workload::check`] has passed can be driven; whatever cannot be
 //! done is refused there, in words, and nowhere else.
 //!
-//! * `application`: the steps that an application takes, and how they go.
-//! * `machine`: a module at work.
-//! * `shape`: descriptors and options that the modules put and get with.
+//! * `shape`: descriptors and options that the modules put and get with, and how long they wait.
 //! * `destinations`: the queues that the applications go round.
 //! * `body`: the text of messages.
 
-mod application;
 mod body;
 mod destinations;
-mod machine;
 mod shape;
 
 use std::net::SocketAddr;
@@ -20,15 +16,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use application::{Answer, Body, GetCall, Message, Nanos, PutCall, Slot, Step};
 pub use body::{Text, body};
 pub use destinations::Destinations;
-pub use machine::Machine;
-pub use shape::{GetShape, PutShape, Target as PutTarget};
+pub(crate) use shape::{Shapes, Waiting};
 
 use posthaste_client::Connect;
-use posthaste_mqi::Reason;
 use posthaste_server::InProcess;
+
+use crate::measure::LabError;
+
+/// Nanoseconds since some moment of the run.
+pub(crate) type Nanos = u64;
 
 /// The longest message that a channel carries, in bytes.
 pub const LONGEST: usize = 104_857_600;
@@ -237,70 +235,6 @@ pub enum Target {
     },
 }
 
-/// What went wrong, in a line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PerfError {
-    /// What was asked for cannot be done.
-    #[error("{0}")]
-    Usage(String),
-    /// Nobody answers.
-    #[error("queue manager {queue_manager} cannot be reached: {why} ({reason})")]
-    Unreachable {
-        /// The queue manager.
-        queue_manager: String,
-        /// The system's words.
-        why: String,
-        /// The reason code.
-        reason: Reason,
-    },
-    /// A call failed.
-    #[error("{call} of {object} ended with reason {reason}: {why}")]
-    Call {
-        /// The call.
-        call: &'static str,
-        /// Queue or queue manager.
-        object: String,
-        /// The reason code.
-        reason: Reason,
-        /// What it means.
-        why: String,
-    },
-    /// No reply came.
-    #[error("no message came on {queue} in time (-to) ({reason})", reason = Reason::NO_MSG_AVAILABLE)]
-    NoReply {
-        /// Where it was awaited.
-        queue: String,
-    },
-    /// Not everything was ready in time.
-    #[error("{ready} of {applications} applications were ready after {} s (-wt)", within.as_secs_f64())]
-    StartTimedOut {
-        /// Ready.
-        ready: u32,
-        /// Asked for.
-        applications: u32,
-        /// How long they had.
-        within: Duration,
-    },
-    /// The operating system refused.
-    #[error("{what}: {why}")]
-    System {
-        /// What was being done.
-        what: String,
-        /// The system's words.
-        why: String,
-    },
-}
-
-impl PerfError {
-    /// The operating system refused.
-    pub(crate) fn system(what: impl Into<String>, why: impl std::fmt::Display) -> PerfError {
-        PerfError::System {
-            what: what.into(),
-            why: why.to_string(),
-        }
-    }
-}
-
 impl Workload {
     /// Bytes of the get buffer to begin with.
     pub(crate) fn buffer(&self) -> usize {
@@ -313,12 +247,12 @@ impl Workload {
     /// Whether it can be driven.
     ///
     /// # Errors
-    /// [`PerfError::Usage`] says what cannot be done, in the words of the command line.
-    pub fn check(&self) -> Result<(), PerfError> {
-        let no = |why: &str| Err(PerfError::Usage(why.to_owned()));
+    /// [`LabError::BadInput`] says what cannot be done, in the words of the command line.
+    pub fn check(&self) -> Result<(), LabError> {
+        let no = |why: &str| Err(LabError::BadInput(why.to_owned()));
         match self.module {
             Module::Publisher | Module::Subscriber => {
-                return Err(PerfError::Usage(format!(
+                return Err(LabError::BadInput(format!(
                     "-tc {}: the driver does not publish or subscribe",
                     self.module.name()
                 )));
@@ -343,7 +277,7 @@ impl Workload {
             w if w.batch > 1 && w.module == Module::PutGet => {
                 no("a PutGet commits each put: its get would not see the message otherwise (-cc)")
             }
-            w if w.message_bytes > LONGEST || w.buffer_bytes > LONGEST => Err(PerfError::Usage(
+            w if w.message_bytes > LONGEST || w.buffer_bytes > LONGEST => Err(LabError::BadInput(
                 format!("a message has at most {LONGEST} bytes (-ms, -rs)"),
             )),
             w if !(w.rate.is_finite() && w.rate >= 0.0) => no("the rate (-rt) is 0 or more"),
@@ -365,7 +299,7 @@ impl Workload {
             w if matches!(w.carriers, Carriers::Multiplexed { threads }
                 if !(1..=MOST_LOOPS).contains(&threads)) =>
             {
-                Err(PerfError::Usage(format!(
+                Err(LabError::BadInput(format!(
                     "multiplexed connections are carried by 1 to {MOST_LOOPS} threads (--multiplex)"
                 )))
             }
@@ -376,15 +310,15 @@ impl Workload {
         }
     }
 
-    fn check_names(&self) -> Result<(), PerfError> {
+    fn check_names(&self) -> Result<(), LabError> {
         if self.format.len() > 8 {
-            return Err(PerfError::Usage(format!(
+            return Err(LabError::BadInput(format!(
                 "a format has at most 8 characters (-mfm {})",
                 self.format
             )));
         }
         if self.application_name.len() > 28 {
-            return Err(PerfError::Usage(format!(
+            return Err(LabError::BadInput(format!(
                 "an application's name has at most 28 characters (-an {})",
                 self.application_name
             )));

@@ -2,13 +2,13 @@
 
 use posthaste_server::{Exit, Failure};
 
-use crate::workload::PerfError;
+use crate::measure::LabError;
 
-impl From<PerfError> for Failure {
-    fn from(error: PerfError) -> Failure {
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Failure {
         match &error {
-            PerfError::Usage(what) => Failure::bad_parameter(what),
-            PerfError::Unreachable {
+            LabError::BadInput(what) => Failure::bad_parameter(what),
+            LabError::Unreachable {
                 queue_manager,
                 why,
                 reason,
@@ -16,7 +16,7 @@ impl From<PerfError> for Failure {
                 let why = format!("{why}, reason {reason}");
                 Failure::new(Exit::NotRunning, "AMQ2209E", &[queue_manager, &why])
             }
-            PerfError::Call {
+            LabError::Call {
                 call,
                 object,
                 reason,
@@ -25,9 +25,7 @@ impl From<PerfError> for Failure {
                 let inserts = [call, object.as_str(), &reason.to_string(), why];
                 Failure::new(Exit::CallFailed, "AMQ2208E", &inserts)
             }
-            PerfError::NoReply { .. }
-            | PerfError::StartTimedOut { .. }
-            | PerfError::System { .. } => incomplete(&error.to_string()),
+            _ => incomplete(&error.to_string()),
         }
     }
 }

@@ -13,251 +13,109 @@ use crate::workload::{LONGEST, Module};
 /// What 0, or another word that says so, makes none of.
 type OrNone<T> = Option<T>;
 
-/// All of them.
-#[derive(Parser, Debug)]
-#[command(
-    no_binary_name = true,
-    disable_help_flag = true,
-    args_override_self = true
-)]
-pub(super) struct Flags {
-    #[command(flatten, next_help_heading = "What to do")]
-    pub(super) course: CourseFlags,
-    #[command(flatten, next_help_heading = "Messages")]
-    pub(super) message: MessageFlags,
-    #[command(flatten, next_help_heading = "Units of work")]
-    pub(super) unit: UnitFlags,
-    #[command(flatten, next_help_heading = "Queues")]
-    pub(super) queues: QueueFlags,
-    #[command(flatten, next_help_heading = "Calls")]
-    pub(super) calls: CallFlags,
-    #[command(flatten, next_help_heading = "Queue manager")]
-    pub(super) to: ManagerFlags,
-    #[command(flatten, next_help_heading = "Output")]
-    pub(super) output: OutputFlags,
-    #[command(flatten, next_help_heading = "Start and end")]
-    pub(super) start: StartFlags,
-    #[command(flatten, next_help_heading = "Not in MQ-CPH")]
-    pub(super) own: OwnFlags,
+/// Structs that clap reads, from a row per flag: its field, its name, what it takes, its default, what else clap is to
+/// know, and what `--help` says.
+macro_rules! flags {
+    ($($group:ident: $struct:ident = $heading:literal {
+        $($field:ident: $type:ty, $name:literal $($value:literal)? $(= $default:literal)? $([$($more:tt)*])?, $help:literal;)*
+    })*) => {
+        /// All of them.
+        #[derive(Parser, Debug)]
+        #[command(no_binary_name = true, disable_help_flag = true, args_override_self = true)]
+        pub(super) struct Flags {
+            $(#[command(flatten, next_help_heading = $heading)] pub(super) $group: $struct,)*
+        }
+        $(#[derive(Parser, Debug)]
+        pub(super) struct $struct {
+            $(#[arg(
+                long = $name, help = $help,
+                $(value_name = $value,)? $(default_value = $default,)? $($($more)*)?
+            )]
+            pub(super) $field: $type,)*
+        })*
+    };
 }
 
-#[derive(Parser, Debug)]
-pub(super) struct CourseFlags {
-    /// Requester, Responder, Sender, Receiver or PutGet
-    #[arg(long = "tc", value_name = "MODULE", value_parser = module)]
-    pub(super) module: Module,
-    /// applications, each a thread with a connection
-    #[arg(long = "nt", value_name = "N", default_value = "1")]
-    pub(super) applications: u32,
-    /// run length; 0 until stopped
-    #[arg(long = "rl", value_name = "S", default_value = "60", value_parser = some_seconds)]
-    pub(super) length: OrNone<Duration>,
-    /// iterations of each application; 0 endless
-    #[arg(long = "mg", value_name = "N", default_value = "0")]
-    pub(super) iterations: u64,
-    /// iterations a second of each application; 0 unrated
-    #[arg(long = "rt", value_name = "N", default_value = "0", value_parser = rate)]
-    pub(super) rate: f64,
-    /// the rate is reached after this ramp
-    #[arg(long = "rp", value_name = "S", default_value = "0", value_parser = seconds)]
-    pub(super) ramp: Duration,
-    /// yield after every N iterations
-    #[arg(long = "yd", value_name = "N", default_value = "0")]
-    pub(super) yield_every: u64,
-}
-
-#[derive(Parser, Debug)]
-pub(super) struct MessageFlags {
-    /// length of a message
-    #[arg(long = "ms", value_name = "BYTES", default_value = "1000", value_parser = length)]
-    pub(super) bytes: usize,
-    /// messages are this file, which makes the length
-    #[arg(long = "mf", value_name = "FILE", conflicts_with = "bytes")]
-    pub(super) file: Option<PathBuf>,
-    /// text without a pattern, which does not compress
-    #[arg(long = "mr")]
-    pub(super) random: bool,
-    /// get buffer; 0 as -ms; it grows when needed
-    #[arg(long = "rs", value_name = "BYTES", default_value = "0", value_parser = length)]
-    pub(super) buffer: usize,
-    /// format
-    #[arg(long = "mfm", value_name = "FORMAT", default_value = "MQSTR")]
-    pub(super) format: String,
-    /// persistent; neither this nor -ppn: as the queue's DEFPSIST
-    #[arg(long = "pp")]
-    pub(super) persistent: bool,
-    /// not persistent
-    #[arg(long = "ppn")]
-    pub(super) not_persistent: bool,
-}
-
-#[derive(Parser, Debug)]
-pub(super) struct UnitFlags {
-    /// put and get in syncpoint
-    #[arg(long = "tx")]
-    pub(super) syncpoint: bool,
-    /// explicitly outside syncpoint, which is so anyway
-    #[arg(long = "txz")]
-    pub(super) no_syncpoint: bool,
-    /// iterations of a unit of work
-    #[arg(long = "cc", value_name = "N", default_value = "1")]
-    pub(super) batch: u32,
-    /// only put in syncpoint
-    #[arg(long = "txp")]
-    pub(super) syncpoint_put: bool,
-    /// only get in syncpoint
-    #[arg(long = "txg")]
-    pub(super) syncpoint_get: bool,
-}
-
-#[derive(Parser, Debug)]
-pub(super) struct QueueFlags {
-    /// queue, or what its name begins with
-    #[arg(long = "d", value_name = "PREFIX", default_value = "DEST")]
-    pub(super) destinations: String,
-    /// request queue
-    #[arg(long = "iq", value_name = "PREFIX", default_value = "REQUEST")]
-    pub(super) requests: String,
-    /// reply queue
-    #[arg(long = "oq", value_name = "PREFIX", default_value = "REPLY")]
-    pub(super) replies: String,
-    /// first number behind the prefix, which applications take in turn
-    #[arg(long = "db", value_name = "N", default_value = "0")]
-    pub(super) base: u32,
-    /// last number; -db alone goes on without end
-    #[arg(long = "dx", value_name = "N", default_value = "0")]
-    pub(super) max: u32,
-    /// how many; with -db and -dx both: the number to begin with
-    #[arg(long = "dn", value_name = "N", default_value = "0")]
-    pub(super) count: u32,
-}
-
-#[derive(Parser, Debug)]
-pub(super) struct CallFlags {
-    /// a get waits; -1 for ever
-    #[arg(long = "to", value_name = "S", default_value = "5", value_parser = wait)]
-    pub(super) wait: OrNone<Duration>,
-    /// MQPUT1
-    #[arg(long = "p1")]
-    pub(super) put1: bool,
-    /// MQGMO_CONVERT
-    #[arg(long = "cv", default_value = "true")]
-    pub(super) convert: bool,
-    /// by correlation identifier
-    #[arg(long = "co", default_value = "true")]
-    pub(super) by_correlation_id: bool,
-    /// requests of an application under way at once
-    #[arg(long = "dq", value_name = "N", default_value = "1")]
-    pub(super) queue_depth: u32,
-    /// the reply is the request again
-    #[arg(long = "cr", default_value = "true")]
-    pub(super) copy_request: bool,
-    /// puts are not answered; MQSTAT tells of failures
-    #[arg(long = "async")]
-    pub(super) asynchronous: bool,
-}
-
-#[derive(Parser, Debug)]
-pub(super) struct ManagerFlags {
-    /// queue manager [whichever answers]
-    #[arg(long = "jb", value_name = "QM")]
-    pub(super) name: Option<String>,
-    /// mqc client, mqb local
-    #[arg(long = "jt", value_name = "TYPE", default_value = "mqc", value_parser = ["mqc", "mqb"])]
-    pub(super) binding: String,
-    /// host [-jb's, else localhost]
-    #[arg(long = "jh", value_name = "HOST")]
-    pub(super) host: Option<String>,
-    /// port [that of -jb's listener, else 1414]
-    #[arg(long = "jp", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(super) port: Option<u16>,
-    /// channel
-    #[arg(long = "jc", value_name = "CHANNEL", default_value = "DEV.APP.SVRCONN", value_parser = channel)]
-    pub(super) channel: String,
-    /// TLS with this CipherSpec or alias; a thread each carries it [none]
-    #[arg(long = "jl", value_name = "CIPHERSPEC")]
-    pub(super) cipher_spec: Option<String>,
-    /// key repository, with its password in a stash file or MQKEYRPWD [MQSSLKEYR]
-    #[arg(long = "kr", value_name = "FILE")]
-    pub(super) key_repository: Option<PathBuf>,
-    /// label of the client's certificate [MQCERTLABL]
-    #[arg(long = "jw", value_name = "LABEL")]
-    pub(super) label: Option<String>,
-    /// FASTPATH: the queue manager runs in this process (-jt mqb)
-    #[arg(long = "jf")]
-    pub(super) inside: bool,
-    /// user
-    #[arg(long = "us", value_name = "USER")]
-    pub(super) user: Option<String>,
-    /// password
-    #[arg(long = "pw", value_name = "PASSWORD")]
-    pub(super) password: Option<String>,
-    /// application name
-    #[arg(long = "an", value_name = "NAME", default_value = "cph")]
-    pub(super) application: String,
-}
-
-#[derive(Parser, Debug)]
-pub(super) struct OutputFlags {
-    /// between rate lines; 0 none
-    #[arg(long = "ss", value_name = "S", default_value = "10", value_parser = some_seconds)]
-    pub(super) interval: OrNone<Duration>,
-    /// printed as id=TAG before each line
-    #[arg(long = "id", value_name = "TAG")]
-    pub(super) id: Option<String>,
-    /// summary at the end
-    #[arg(long = "su", default_value = "true")]
-    pub(super) summary: bool,
-    /// rates of each application, tab separated
-    #[arg(long = "sp")]
-    pub(super) each: bool,
-    /// latency: average, and percentiles at the end
-    #[arg(long = "ls")]
-    pub(super) latency: bool,
-    /// seconds until: normal, the end; tlf, the last iteration
-    #[arg(long = "sd", value_name = "KIND", default_value = "normal", value_parser = ["normal", "tlf"])]
-    pub(super) until: String,
-    /// time stamp before each line
-    #[arg(long = "ts", value_name = "0|1", default_value = "0")]
-    pub(super) time_stamps: u32,
-    /// below 3: no notes on standard error
-    #[arg(long = "vo", value_name = "LEVEL", default_value = "4")]
-    pub(super) verbosity: u32,
-}
-
-#[derive(Parser, Debug)]
-pub(super) struct StartFlags {
-    /// between starts of two applications (MQ-CPH: 1000)
-    #[arg(long = "wi", value_name = "MS", default_value = "0")]
-    pub(super) pause: u32,
-    /// for all applications to be ready; 0 no limit
-    #[arg(long = "wt", value_name = "S", default_value = "30", value_parser = seconds)]
-    pub(super) within: Duration,
-    /// Ctrl-C gives the summary
-    #[arg(long = "sh", default_value = "true")]
-    pub(super) signals: bool,
-}
-
-#[derive(Parser, Debug)]
-pub(super) struct OwnFlags {
-    /// run so long before anything is counted
-    #[arg(long, value_name = "S", default_value = "0", value_parser = seconds)]
-    pub(super) warm_up: Duration,
-    /// carry the connections in so many loops, not a thread each
-    #[arg(long, value_name = "THREADS")]
-    pub(super) multiplex: Option<u32>,
-    /// start so many responders, too
-    #[arg(long, value_name = "N", default_value = "0")]
-    pub(super) responders: u32,
-    /// so many driver processes, collated
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    pub(super) processes: u32,
-    /// folder that holds queue managers
-    #[arg(long, value_name = "DIR")]
-    pub(super) data_dir: Option<PathBuf>,
-    /// one of --processes
-    #[arg(long, hide = true)]
-    pub(super) child: bool,
+flags! {
+    course: CourseFlags = "What to do" {
+        module: Module, "tc" "MODULE" [value_parser = module], "Requester, Responder, Sender, Receiver or PutGet";
+        applications: u32, "nt" "N" = "1", "applications, each a thread with a connection";
+        length: OrNone<Duration>, "rl" "S" = "60" [value_parser = some_seconds], "run length; 0 until stopped";
+        iterations: u64, "mg" "N" = "0", "iterations of each application; 0 endless";
+        rate: f64, "rt" "N" = "0" [value_parser = rate], "iterations a second of each application; 0 unrated";
+        ramp: Duration, "rp" "S" = "0" [value_parser = seconds], "the rate is reached after this ramp";
+        yield_every: u64, "yd" "N" = "0", "yield after every N iterations";
+    }
+    message: MessageFlags = "Messages" {
+        bytes: usize, "ms" "BYTES" = "1000" [value_parser = length], "length of a message";
+        file: Option<PathBuf>, "mf" "FILE" [conflicts_with = "bytes"], "messages are this file, which makes the length";
+        random: bool, "mr", "text without a pattern, which does not compress";
+        buffer: usize, "rs" "BYTES" = "0" [value_parser = length], "get buffer; 0 as -ms; it grows when needed";
+        format: String, "mfm" "FORMAT" = "MQSTR", "format";
+        persistent: bool, "pp", "persistent; neither this nor -ppn: as the queue's DEFPSIST";
+        not_persistent: bool, "ppn", "not persistent";
+    }
+    unit: UnitFlags = "Units of work" {
+        syncpoint: bool, "tx", "put and get in syncpoint";
+        no_syncpoint: bool, "txz", "explicitly outside syncpoint, which is so anyway";
+        batch: u32, "cc" "N" = "1", "iterations of a unit of work";
+        syncpoint_put: bool, "txp", "only put in syncpoint";
+        syncpoint_get: bool, "txg", "only get in syncpoint";
+    }
+    queues: QueueFlags = "Queues" {
+        destinations: String, "d" "PREFIX" = "DEST", "queue, or what its name begins with";
+        requests: String, "iq" "PREFIX" = "REQUEST", "request queue";
+        replies: String, "oq" "PREFIX" = "REPLY", "reply queue";
+        base: u32, "db" "N" = "0", "first number behind the prefix, which applications take in turn";
+        max: u32, "dx" "N" = "0", "last number; -db alone goes on without end";
+        count: u32, "dn" "N" = "0", "how many; with -db and -dx both: the number to begin with";
+    }
+    calls: CallFlags = "Calls" {
+        wait: OrNone<Duration>, "to" "S" = "5" [value_parser = wait], "a get waits; -1 for ever";
+        put1: bool, "p1", "MQPUT1";
+        convert: bool, "cv" = "true", "MQGMO_CONVERT";
+        by_correlation_id: bool, "co" = "true", "by correlation identifier";
+        queue_depth: u32, "dq" "N" = "1", "requests of an application under way at once";
+        copy_request: bool, "cr" = "true", "the reply is the request again";
+        asynchronous: bool, "async", "puts are not answered; MQSTAT tells of failures";
+    }
+    to: ManagerFlags = "Queue manager" {
+        name: Option<String>, "jb" "QM", "queue manager [whichever answers]";
+        binding: String, "jt" "TYPE" = "mqc" [value_parser = ["mqc", "mqb"]], "mqc client, mqb local";
+        host: Option<String>, "jh" "HOST", "host [-jb's, else localhost]";
+        port: Option<u16>, "jp" "PORT" [value_parser = clap::value_parser!(u16).range(1..)], "port [that of -jb's listener, else 1414]";
+        channel: String, "jc" "CHANNEL" = "DEV.APP.SVRCONN" [value_parser = channel], "channel";
+        cipher_spec: Option<String>, "jl" "CIPHERSPEC", "TLS with this CipherSpec or alias; a thread each carries it [none]";
+        key_repository: Option<PathBuf>, "kr" "FILE", "key repository, with its password in a stash file or MQKEYRPWD [MQSSLKEYR]";
+        label: Option<String>, "jw" "LABEL", "label of the client's certificate [MQCERTLABL]";
+        inside: bool, "jf", "FASTPATH: the queue manager runs in this process (-jt mqb)";
+        user: Option<String>, "us" "USER", "user";
+        password: Option<String>, "pw" "PASSWORD", "password";
+        application: String, "an" "NAME" = "cph", "application name";
+    }
+    output: OutputFlags = "Output" {
+        interval: OrNone<Duration>, "ss" "S" = "10" [value_parser = some_seconds], "between rate lines; 0 none";
+        id: Option<String>, "id" "TAG", "printed as id=TAG before each line";
+        summary: bool, "su" = "true", "summary at the end";
+        each: bool, "sp", "rates of each application, tab separated";
+        latency: bool, "ls", "latency: average, and percentiles at the end";
+        until: String, "sd" "KIND" = "normal" [value_parser = ["normal", "tlf"]], "seconds until: normal, the end; tlf, the last iteration";
+        time_stamps: u32, "ts" "0|1" = "0", "time stamp before each line";
+        verbosity: u32, "vo" "LEVEL" = "4", "below 3: no notes on standard error";
+    }
+    start: StartFlags = "Start and end" {
+        pause: u32, "wi" "MS" = "0", "between starts of two applications (MQ-CPH: 1000)";
+        within: Duration, "wt" "S" = "30" [value_parser = seconds], "for all applications to be ready; 0 no limit";
+        signals: bool, "sh" = "true", "Ctrl-C gives the summary";
+    }
+    own: OwnFlags = "Not in MQ-CPH" {
+        warm_up: Duration, "warm-up" "S" = "0" [value_parser = seconds], "run so long before anything is counted";
+        multiplex: Option<u32>, "multiplex" "THREADS", "carry the connections in so many loops, not a thread each";
+        responders: u32, "responders" "N" = "0", "start so many responders, too";
+        processes: u32, "processes" "N" = "1" [value_parser = clap::value_parser!(u32).range(1..=1_000)], "so many driver processes, collated";
+        data_dir: Option<PathBuf>, "data-dir" "DIR", "folder that holds queue managers";
+        child: bool, "child" [hide = true], "one of --processes";
+    }
 }
 
 /// Flags that are for some modules only.

@@ -13,10 +13,11 @@ use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
 
 use super::flags::{Flags, MODULES, ONLY, REFUSED};
-use crate::workload::{Module, PerfError};
+use crate::measure::LabError;
+use crate::workload::Module;
 
-fn usage(what: impl Into<String>) -> PerfError {
-    PerfError::Usage(what.into())
+fn usage(what: impl Into<String>) -> LabError {
+    LabError::BadInput(what.into())
 }
 
 /// A flag's name as it is usually written.
@@ -69,7 +70,7 @@ fn command() -> Command {
 }
 
 /// The words as clap takes them, each whole; such words stay as they are.
-pub(super) fn long(words: &[String]) -> Result<Vec<String>, PerfError> {
+pub(super) fn long(words: &[String]) -> Result<Vec<String>, LabError> {
     let command = command();
     let mut words = words.iter().peekable();
     let mut found = Vec::new();
@@ -107,7 +108,7 @@ fn kind(arg: &Arg) -> &str {
 }
 
 /// What clap refuses, with flags as they are usually written.
-fn refused(error: &clap::Error) -> PerfError {
+fn refused(error: &clap::Error) -> LabError {
     let context = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
     let flag = |kind| {
         let shown = context(kind);
@@ -141,7 +142,7 @@ fn refused(error: &clap::Error) -> PerfError {
 
 impl Flags {
     /// Reads what [`long`] made.
-    pub(super) fn read(words: &[String]) -> Result<Flags, PerfError> {
+    pub(super) fn read(words: &[String]) -> Result<Flags, LabError> {
         let matches = command()
             .try_get_matches_from(words)
             .map_err(|error| refused(&error))?;
@@ -169,7 +170,7 @@ impl Flags {
     }
 
     /// Refuses what does not fit together.
-    fn check(&self) -> Result<(), PerfError> {
+    fn check(&self) -> Result<(), LabError> {
         let (inside, own, message, unit) = (self.to.inside, &self.own, &self.message, &self.unit);
         let syncpoint = unit.syncpoint || unit.syncpoint_put || unit.syncpoint_get;
         let counted = self.course.iterations > 0;
@@ -288,7 +289,7 @@ its files, and whatever else `posthaste start` is refused with.
 pub(super) mod tests {
     use super::*;
 
-    pub(in crate::cph) fn read(line: &str) -> Result<Flags, PerfError> {
+    pub(in crate::cph) fn read(line: &str) -> Result<Flags, LabError> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         Flags::read(&long(&words)?)
     }

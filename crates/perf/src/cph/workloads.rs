@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use super::flags::Flags;
-use crate::workload::{Carriers, Destinations, Module, PerfError, Syncpoint, Text, Workload};
+use crate::measure::LabError;
+use crate::workload::{Carriers, Destinations, Module, Syncpoint, Text, Workload};
 
 impl Flags {
     /// What is started: the workload, and responders behind it.
-    pub(super) fn workloads(&self) -> Result<Vec<Workload>, PerfError> {
+    pub(super) fn workloads(&self) -> Result<Vec<Workload>, LabError> {
         let requested = self.workload();
         requested.check()?;
         let behind = (self.own.responders > 0).then(|| Workload {
@@ -82,7 +83,7 @@ mod tests {
     use super::super::reading::tests::read;
     use super::*;
 
-    fn workloads(line: &str) -> Result<Vec<Workload>, PerfError> {
+    fn workloads(line: &str) -> Result<Vec<Workload>, LabError> {
         read(line).and_then(|flags| flags.workloads())
     }
 

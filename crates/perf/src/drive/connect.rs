@@ -9,7 +9,8 @@ use posthaste_mqi::constants::MQOT_Q;
 use posthaste_mqi::{Mqi, Name, Od, Reason};
 use posthaste_server::{DataDir, InProcess, SocketPath, find};
 
-use crate::workload::{PerfError, Target, Workload};
+use crate::measure::LabError;
+use crate::workload::{Target, Workload};
 
 /// The channel by which local applications come.
 const LOCAL_CHANNEL: &str = "SYSTEM.DEF.SVRCONN";
@@ -19,13 +20,13 @@ pub(super) const NO_SOCKETS: &str =
     "multiplexed connections need sockets; inside one process each application is a thread";
 
 /// What a failed connection is called.
-pub fn unreachable(queue_manager: &str, error: ClientError) -> PerfError {
+pub fn unreachable(queue_manager: &str, error: ClientError) -> LabError {
     let queue_manager = match queue_manager {
         "" => "(any)",
         name => name,
     };
     match error {
-        ClientError::NotAvailable { address, error } => PerfError::Unreachable {
+        ClientError::NotAvailable { address, error } => LabError::Unreachable {
             queue_manager: queue_manager.to_owned(),
             why: format!("{address}: {error}"),
             reason: Reason::HOST_NOT_AVAILABLE,
@@ -35,11 +36,11 @@ pub fn unreachable(queue_manager: &str, error: ClientError) -> PerfError {
 }
 
 /// The same, where it is known who was asked: another queue manager than the one that was named may be there.
-fn refused(connect: &Connect, error: ClientError) -> PerfError {
+fn refused(connect: &Connect, error: ClientError) -> LabError {
     let name = connect.queue_manager.as_str();
     match (&error, &connect.address) {
         (ClientError::Reason(reason @ Reason::Q_MGR_NAME_ERROR), Address::Tcp { .. }) => {
-            PerfError::Call {
+            LabError::Call {
                 call: "MQCONN",
                 object: name.to_owned(),
                 reason: *reason,
@@ -55,14 +56,14 @@ pub(crate) fn call_failed(
     call: &'static str,
     object: &str,
     error: impl Into<ClientError>,
-) -> PerfError {
+) -> LabError {
     let error = error.into();
     let reason = error.reason();
     let why = match error {
         ClientError::Reason(_) => reason.describe().to_owned(),
         other => other.to_string(),
     };
-    PerfError::Call {
+    LabError::Call {
         call,
         object: object.to_owned(),
         reason,
@@ -86,7 +87,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    pub(crate) fn find(target: &Target, workload: &Workload) -> Result<Way, PerfError> {
+    pub(crate) fn find(target: &Target, workload: &Workload) -> Result<Way, LabError> {
         let (mut connect, path) = match target {
             Target::Client(connect) => (connect.clone(), None),
             Target::Local {
@@ -119,7 +120,7 @@ impl Way {
     }
 
     /// Connects.
-    pub(crate) fn connect(&self) -> Result<Box<dyn Mqi>, PerfError> {
+    pub(crate) fn connect(&self) -> Result<Box<dyn Mqi>, LabError> {
         match self {
             Way::Socket { .. } | Way::Bare(..) => Ok(Box::new(self.connect_socket()?)),
             Way::InProcess(inside, name) => {
@@ -132,13 +133,13 @@ impl Way {
     }
 
     /// Connects over a socket, which an application inside this process has not.
-    pub(crate) fn connect_socket(&self) -> Result<Connection, PerfError> {
+    pub(crate) fn connect_socket(&self) -> Result<Connection, LabError> {
         match self {
             Way::Socket { connect, .. } => {
                 Connection::open(connect).map_err(|error| refused(connect, error))
             }
-            Way::InProcess(..) => Err(PerfError::Usage(NO_SOCKETS.to_owned())),
-            Way::Bare(..) => Err(PerfError::Usage("a bare server has no verbs".to_owned())),
+            Way::InProcess(..) => Err(LabError::BadInput(NO_SOCKETS.to_owned())),
+            Way::Bare(..) => Err(LabError::BadInput("a bare server has no verbs".to_owned())),
         }
     }
 }
@@ -147,8 +148,8 @@ impl Way {
 fn local(
     data_dir: Option<&Path>,
     queue_manager: Option<&str>,
-) -> Result<(Connect, Option<Arc<SocketPath>>), PerfError> {
-    let unknown = |why: String| PerfError::Unreachable {
+) -> Result<(Connect, Option<Arc<SocketPath>>), LabError> {
+    let unknown = |why: String| LabError::Unreachable {
         queue_manager: queue_manager.unwrap_or("(default)").to_owned(),
         why,
         reason: Reason::Q_MGR_NOT_AVAILABLE,
@@ -163,8 +164,8 @@ fn local(
 }
 
 /// Asynchronous puts that failed.
-pub(crate) fn rejected(count: u64, reason: Reason, queue: &str) -> PerfError {
-    PerfError::Call {
+pub(crate) fn rejected(count: u64, reason: Reason, queue: &str) -> LabError {
+    LabError::Call {
         call: "MQPUT",
         object: queue.to_owned(),
         reason,

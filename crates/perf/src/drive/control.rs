@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::measure::Interrupt;
-use crate::workload::{Nanos, PerfError, Workload};
+use crate::measure::{Interrupt, LabError};
+use crate::workload::{Nanos, Workload};
 
 /// Failures that are kept in words.
 const KEPT: usize = 100;
@@ -21,7 +21,7 @@ struct State {
     ready: u32,
     ended: u32,
     partial: bool,
-    failures: Vec<PerfError>,
+    failures: Vec<LabError>,
     failed: u64,
     /// When the applications were let go.
     went: Option<Instant>,
@@ -96,7 +96,7 @@ impl Control {
     }
 
     /// Something went wrong.
-    pub(crate) fn fail(&self, error: PerfError) {
+    pub(crate) fn fail(&self, error: LabError) {
         let mut state = self.state.lock();
         state.failed += 1;
         if state.failures.len() < KEPT {
@@ -156,13 +156,12 @@ impl Control {
         }
     }
 
-    /// An application's thread waits at the gate; whether it is to begin.
-    pub(crate) fn await_go(&self) -> bool {
+    /// An application's thread waits at the gate.
+    pub(crate) fn await_go(&self) {
         let mut state = self.state.lock();
         while !self.going() && !self.ending() {
             self.changed.wait(&mut state);
         }
-        !self.ending()
     }
 
     /// An application's thread waits until a moment, or until it is to end.
@@ -180,7 +179,7 @@ impl Control {
         deadline: Option<Instant>,
         workload: &Workload,
         interrupt: &Interrupt,
-    ) -> Result<bool, PerfError> {
+    ) -> Result<bool, LabError> {
         let mut state = self.state.lock();
         loop {
             if let Some(error) = state.failures.first() {
@@ -194,7 +193,7 @@ impl Control {
             }
             let now = Instant::now();
             if deadline.is_some_and(|deadline| now >= deadline) {
-                return Err(PerfError::StartTimedOut {
+                return Err(LabError::StartTimedOut {
                     ready: state.ready,
                     applications: self.applications,
                     within: workload.start_within,
@@ -226,7 +225,7 @@ impl Control {
     pub(crate) fn give_up(&self) {
         let left = self.at_work();
         self.state.lock().partial = true;
-        self.fail(PerfError::system(
+        self.fail(LabError::workload(
             "stopping",
             format!("{left} applications get no answer from the queue manager"),
         ));
@@ -236,7 +235,7 @@ impl Control {
         self.applications.saturating_sub(self.state.lock().ended)
     }
 
-    pub(crate) fn failures(&self) -> (Vec<PerfError>, u64) {
+    pub(crate) fn failures(&self) -> (Vec<LabError>, u64) {
         let state = self.state.lock();
         (state.failures.clone(), state.failed)
     }

@@ -1,458 +1,296 @@
-//! One application's connection in a multiplexed loop.
+//! One application's connection in a loop of many.
 //!
 //! Invariants:
 //! * At most one verb is outstanding (asynchronous puts are not); its reply is the only one that is
 //!   taken, anything else breaks the connection.
+//! * Before it waits, what has not been understood is kept and what is to be sent has been given to the system, as far as
+//!   that takes it.
 //! * Asynchronous puts stop while too much output waits for the system.
-//! * A link that has failed or left is not used again.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::future::poll_fn;
+use std::ops::Range;
+use std::os::fd::AsFd;
+use std::rc::Rc;
 
-use posthaste_client::{ClientError, Nonblocking};
+use posthaste_client::{Connection, Nonblocking};
 use posthaste_mqi::constants::MQMI_NONE;
-use posthaste_mqi::{CompCode, Gmo, Hobj, Md, Name, Reason};
+use posthaste_mqi::{CompCode, Hobj, MsgId, Reason, Sts};
 use posthaste_wire::client::{ClientGet, ClientPut, ReplyFlow};
 use posthaste_wire::prepared::{PreparedGet, PreparedPut};
 use posthaste_wire::request::{OpenDefaults, OpenRequest, Put1Request, StatRequest};
-use posthaste_wire::{PeerMisbehaved, Reply, Request};
+use posthaste_wire::{Outcome, PeerMisbehaved, Reply, Request};
 
-use super::application::{Application, Around};
-use super::carried::{Carried, Next};
-use super::connect::{call_failed, object};
-use super::course::{Course, Turn};
-use super::tally::Tally;
-use crate::workload::{Answer, Body, GetCall, Message, Nanos, PerfError, PutCall, PutTarget, Step};
+use super::application::Share;
+use super::carrier::{Called, Carrier, Get, Got, Message, Put, Queue, came};
+use super::connect::object;
+use super::seat::Seat;
+use crate::workload::{Module, Nanos, Shapes};
 
 /// Bytes that may wait in the output before asynchronous puts pause.
 const FULL: usize = 256 * 1024;
 
-/// The reply that is due.
-enum Awaited {
-    Nothing,
-    Put(usize),
-    Get(usize),
-    Commit,
-    Open(usize),
-    Put1(Name),
-    Stat,
-    Disc,
-}
-
 /// One application's connection.
 pub(crate) struct Link {
     line: Nonblocking,
-    application: Application,
+    seat: Seat,
+    share: Rc<Share>,
+    shapes: Shapes,
     own: PreparedPut,
     other: PreparedPut,
     get: PreparedGet,
-    put_md: Md,
-    get_md: Md,
-    gmo: Gmo,
-    /// A message that was got and waits until its reply queue is open.
-    kept: Vec<u8>,
-    awaited: Awaited,
-    pause: Option<Nanos>,
-    stalled: bool,
-    early: bool,
-    gone: bool,
+    /// What of the loop's buffer was read from the socket and is not understood yet.
+    unread: Range<usize>,
+    /// The data of a message is put again.
+    keeps_data: bool,
+    /// The message that was got last.
+    got: Vec<u8>,
+}
+
+/// How a verb went that has to be done without a warning.
+fn fine(flow: &ReplyFlow<'_>) -> Called<Outcome> {
+    let outcome = flow.outcome()?;
+    match outcome.comp_code {
+        CompCode::Ok => Ok(outcome),
+        _ => Err(outcome.reason.into()),
+    }
 }
 
 impl Link {
-    /// Of a connection that has open what its machine wants open.
-    pub(crate) fn new(line: Nonblocking, application: Application) -> Link {
-        let machine = &application.machine;
-        Link {
+    pub(crate) fn new(
+        connection: Connection,
+        seat: impl FnOnce(&dyn AsFd) -> Called<Seat>,
+        share: Rc<Share>,
+        index: u32,
+    ) -> Called<Link> {
+        let mut line = connection.into_nonblocking()?;
+        let workload = share.workload();
+        let keeps_data = workload.module == Module::Responder && workload.copy_request;
+        if !keeps_data {
+            line.keep_no_data();
+        }
+        Ok(Link {
+            seat: seat(&line)?,
             line,
-            put_md: machine.put_shape().md.clone(),
-            get_md: machine.get_shape().md.clone(),
-            gmo: machine.get_shape().gmo.clone(),
-            application,
+            shapes: Shapes::new(workload, index),
             own: PreparedPut::of_same_data(),
             other: PreparedPut::default(),
             get: PreparedGet::default(),
-            kept: Vec::new(),
-            awaited: Awaited::Nothing,
-            pause: None,
-            stalled: false,
-            early: false,
-            gone: false,
-        }
+            unread: 0..0,
+            keeps_data,
+            got: Vec::new(),
+            share,
+        })
     }
 
-    /// Between two iterations.
-    fn resting(&self) -> bool {
-        self.application.course.is_some() && !self.gone && matches!(self.awaited, Awaited::Nothing)
-    }
-
-    /// Sends as much as the system takes.
-    fn flush(&mut self) -> Result<(), PerfError> {
-        let sent = self.line.flush();
-        sent.map_err(|error| self.broken(error))
-    }
-
-    /// What the loop is to do.
-    fn next(&mut self) -> Next {
-        match self.pause.take() {
-            _ if self.gone => Next::Gone,
-            Some(until) => Next::Moment(until),
-            None if self.stalled && !self.blocked() => Next::Soon,
-            None => Next::Socket,
-        }
-    }
-
-    /// The reply to the verb that is outstanding.
-    fn reply(&mut self, flow: &ReplyFlow<'_>, around: &mut Around<'_>) -> Result<(), PerfError> {
-        let wrong = |link: &Link, error: PeerMisbehaved| link.broken(error.into());
-        if !matches!(
-            self.awaited,
-            Awaited::Put(_) | Awaited::Get(_) | Awaited::Commit
-        ) {
-            let (outcome, reply) = flow.decode().map_err(|error| wrong(self, error))?;
-            let done = outcome.comp_code != CompCode::Failed;
-            return self.rare(done, outcome.reason, outcome.handle, &reply, around);
-        }
-        let outcome = flow.outcome().map_err(|error| wrong(self, error))?;
-        let fine = outcome.comp_code == CompCode::Ok;
-        match std::mem::replace(&mut self.awaited, Awaited::Nothing) {
-            Awaited::Put(_) if fine => {
-                let msg_id = flow.put_msg_id().map_err(|error| wrong(self, error))?;
-                self.advance(Answer::Put { msg_id }, &[], around)
-            }
-            Awaited::Get(slot) => self.got(slot, outcome.reason, flow, around),
-            Awaited::Commit if fine => self.advance(Answer::Done, &[], around),
-            Awaited::Put(slot) => {
-                Err(self.failed("MQPUT", &self.application.name(slot), outcome.reason))
-            }
-            _ => Err(self.failed("MQCMIT", &self.application.queue_manager, outcome.reason)),
-        }
-    }
-
-    fn got(
+    /// Waits for the reply to the verb that was called, and takes from it what is wanted; that may be kept.
+    async fn reply<T>(
         &mut self,
-        slot: usize,
-        reason: Reason,
-        flow: &ReplyFlow<'_>,
-        around: &mut Around<'_>,
-    ) -> Result<(), PerfError> {
-        match reason {
-            Reason::NONE | Reason::TRUNCATED_MSG_FAILED => {}
-            Reason::NO_MSG_AVAILABLE => {
-                let ending = around.control.ending();
-                return self.advance(Answer::NoMessage { ending }, &[], around);
-            }
-            reason => return Err(self.failed("MQGET", &self.application.name(slot), reason)),
-        }
-        let got = flow.got().map_err(|error| self.broken(error.into()))?;
-        let length = got.length;
-        if reason == Reason::TRUNCATED_MSG_FAILED {
-            return self.advance(Answer::TooLong { length }, &[], around);
-        }
-        if got.came != length {
-            let wrong = PeerMisbehaved::StructureUnknown(flow.kind());
-            return Err(self.broken(wrong.into()));
-        }
-        let message = Message {
-            msg_id: got.msg_id,
-            correl_id: got.correl_id,
-            reply_to: got.reply_to_q,
-            reply_to_q_mgr: got.reply_to_q_mgr,
-        };
-        self.advance(Answer::Got(&message), got.data, around)
+        mut take: impl FnMut(&mut Vec<u8>, &ReplyFlow<'_>) -> Called<T>,
+    ) -> Called<T> {
+        poll_fn(|_| came(self.next_reply(&mut take))).await
     }
 
-    /// The reply to a verb that is not called all the time.
-    fn rare(
+    /// The next reply, if it has come; `take` may keep data. If not, the link is ready to wait.
+    fn next_reply<T>(
         &mut self,
-        done: bool,
-        reason: Reason,
-        handle: Hobj,
-        reply: &Reply,
-        around: &mut Around<'_>,
-    ) -> Result<(), PerfError> {
-        let awaited = std::mem::replace(&mut self.awaited, Awaited::Nothing);
-        match (awaited, reply) {
-            (Awaited::Open(slot), _) if done => {
-                self.application.opened(slot, handle);
-                let kept = std::mem::take(&mut self.kept);
-                self.advance(Answer::Done, &kept, around)
-            }
-            (Awaited::Put1(_), Reply::Put1(filled)) if done && reason == Reason::NONE => {
-                let msg_id = filled.1.msg_id;
-                self.advance(Answer::Put { msg_id }, &[], around)
-            }
-            (Awaited::Stat, Reply::Stat(stat)) if done => {
-                self.advance(Answer::Stat(&stat.sts), &[], around)
-            }
-            // Who asked for a commit has to be told that there was none.
-            (Awaited::Disc, _) if done && reason != Reason::BACKED_OUT => {
-                self.line.end();
-                self.gone = true;
-                Ok(())
-            }
-            (Awaited::Open(slot), _) => {
-                Err(self.failed("MQOPEN", &self.application.name(slot), reason))
-            }
-            (Awaited::Put1(queue), _) => Err(self.failed("MQPUT1", &queue.text(), reason)),
-            (Awaited::Stat, _) => {
-                Err(self.failed("MQSTAT", &self.application.queue_manager, reason))
-            }
-            _ => Err(self.failed("MQDISC", &self.application.queue_manager, reason)),
-        }
-    }
-
-    /// Tells the machine how its last step went, and carries out what it says until that takes a
-    /// reply, a moment or room. `got` is the message that was got, if one was.
-    fn advance(
-        &mut self,
-        answer: Answer<'_>,
-        got: &[u8],
-        around: &mut Around<'_>,
-    ) -> Result<(), PerfError> {
-        let mut step = self.application.machine.next(answer);
+        take: impl FnOnce(&mut Vec<u8>, &ReplyFlow<'_>) -> Called<T>,
+    ) -> Called<Option<T>> {
+        let shared = self.seat.shared().clone();
+        let mut buffer = shared.buffer();
         loop {
-            match step {
-                Step::Put(put) => {
-                    self.send_put(&put, got, around.data)?;
-                    if !matches!(self.awaited, Awaited::Nothing) {
-                        return Ok(());
-                    }
-                    if self.line.waiting() >= FULL {
-                        self.stalled = true;
-                        return Ok(());
-                    }
-                    let msg_id = MQMI_NONE;
-                    step = self.application.machine.next(Answer::Put { msg_id });
+            if !self.unread.is_empty() {
+                let mut bytes = buffer.get(self.unread.clone()).unwrap_or_default();
+                if let Some(flow) = self.line.next(&mut bytes)? {
+                    self.unread.start = self.unread.end - bytes.len();
+                    return take(&mut self.got, &flow).map(Some);
                 }
-                Step::Get(get) => return self.send_get(&get),
-                Step::Commit => {
-                    self.line.request(Hobj(0), &Request::Commit);
-                    self.awaited = Awaited::Commit;
-                    return Ok(());
-                }
-                Step::Open { .. } | Step::Stat => {
-                    self.kept.extend_from_slice(got);
-                    self.send_rare(&step);
-                    return Ok(());
-                }
-                Step::Iterated { .. }
-                | Step::Idle
-                | Step::Unanswered { .. }
-                | Step::Rejected { .. } => {
-                    let now = self.application.account(step, around)?;
-                    match self.turn(now, around) {
-                        Some(answer) => step = self.application.machine.next(answer),
-                        None => return Ok(()),
-                    }
-                }
-                Step::Finished | Step::Ready => {
-                    self.early |= self.application.unfinished() && !around.control.ending();
-                    self.leave();
-                    return Ok(());
-                }
+                self.line.keep(bytes);
+                self.unread = 0..0;
             }
+            if !self.seat.can_read() {
+                self.line.flush()?;
+                self.seat.watch(&self.line, self.line.waiting() > 0)?;
+                return Ok(None);
+            }
+            self.unread = 0..self.line.read(&mut buffer)?.len();
         }
     }
 
-    fn turn(&mut self, now: Nanos, around: &Around<'_>) -> Option<Answer<'static>> {
-        let course = self.application.course.as_ref()?;
-        let now = match course.is_rated() {
-            true => around.control.now(),
-            false => now,
-        };
-        match self.application.turn(now, around) {
-            Turn::Go { at } => Some(Answer::Next { at }),
-            Turn::End => Some(Answer::Last),
-            Turn::Wait { until } => {
-                self.pause = Some(until);
-                None
-            }
-        }
+    /// Waits, without a verb that is outstanding, until it is so.
+    async fn until(&mut self, mut so: impl FnMut(&Link) -> bool) -> Called<()> {
+        poll_fn(|_| {
+            let unasked = self
+                .next_reply(|_, flow| Err(PeerMisbehaved::SegmentUnexpected(flow.kind()).into()));
+            came(unasked.map(|none: Option<()>| none.or_else(|| so(self).then_some(()))))
+        })
+        .await
     }
 
-    fn send_put(&mut self, put: &PutCall, got: &[u8], own: &[u8]) -> Result<(), PerfError> {
-        let (data, prepared) = match put.body {
-            Body::Own => (own, &mut self.own),
-            Body::Got => (got, &mut self.other),
-        };
-        let shape = self.application.machine.put_shape();
-        let fits = self.line.check_length(data);
-        self.put_md.correl_id = put.correl_id;
-        match put.to {
-            PutTarget::Open(slot) => {
-                let put = ClientPut {
-                    handle: self.application.handle(slot),
-                    md: &self.put_md,
-                    pmo: &shape.pmo,
-                    data,
-                    answered: shape.answered,
-                };
-                let sent = fits.and_then(|()| self.line.put(prepared, &put));
-                sent.map_err(|error| call_failed("MQPUT", &self.application.name(slot), error))?;
-                if shape.answered {
-                    self.awaited = Awaited::Put(slot);
-                }
-                Ok(())
-            }
-            PutTarget::Named {
-                queue,
-                queue_manager,
-            } => {
-                fits.map_err(|error| call_failed("MQPUT1", &queue.text(), error))?;
-                let request = Put1Request {
-                    od: object(queue, queue_manager),
-                    md: self.put_md.clone(),
-                    pmo: shape.pmo.clone(),
-                    data: bytes::Bytes::copy_from_slice(data),
-                };
-                self.line
-                    .request(Hobj(0), &Request::Put1(Box::new(request)));
-                self.awaited = Awaited::Put1(queue);
-                Ok(())
-            }
-        }
-    }
-
-    fn send_get(&mut self, get: &GetCall) -> Result<(), PerfError> {
-        self.get_md.correl_id = get.correl_id;
-        self.gmo.wait_interval = get.wait_ms;
-        self.awaited = Awaited::Get(get.slot);
-        let get = ClientGet {
-            handle: self.application.handle(get.slot),
-            md: &self.get_md,
-            gmo: &self.gmo,
-            buffer_length: i32::try_from(get.buffer).unwrap_or(i32::MAX),
-        };
-        let sent = self.line.get(&mut self.get, &get);
-        sent.map_err(|error| self.broken(error))
-    }
-
-    fn send_rare(&mut self, step: &Step) {
-        match *step {
-            Step::Open {
-                slot,
-                queue,
-                queue_manager,
-                options,
-            } => {
-                self.application.opens(slot, queue);
-                let request = OpenRequest {
-                    od: object(queue, queue_manager),
-                    options,
-                    defaults: Some(OpenDefaults::default()),
-                };
-                self.line
-                    .request(Hobj(0), &Request::Open(Box::new(request)));
-                self.awaited = Awaited::Open(slot);
-            }
-            _ => {
-                let request = StatRequest {
-                    kind: 0,
-                    sts: posthaste_mqi::Sts::default(),
-                };
-                self.line
-                    .request(Hobj(0), &Request::Stat(Box::new(request)));
-                self.awaited = Awaited::Stat;
-            }
-        }
-    }
-
-    fn leave(&mut self) {
-        if matches!(self.awaited, Awaited::Nothing) && !self.gone {
-            self.line.request(Hobj(0), &Request::Disc);
-            self.awaited = Awaited::Disc;
-        }
-    }
-
-    fn failed(&self, call: &'static str, object: &str, reason: Reason) -> PerfError {
-        call_failed(call, object, reason)
-    }
-
-    /// The connection cannot go on; which call found out matters to nobody.
-    fn broken(&self, error: ClientError) -> PerfError {
-        let (call, object) = match &self.awaited {
-            Awaited::Put(slot) => ("MQPUT", self.application.name(*slot)),
-            Awaited::Get(slot) => ("MQGET", self.application.name(*slot)),
-            Awaited::Put1(queue) => ("MQPUT1", queue.text().into_owned()),
-            Awaited::Open(slot) => ("MQOPEN", self.application.name(*slot)),
-            Awaited::Commit => ("MQCMIT", self.application.queue_manager.clone()),
-            Awaited::Stat => ("MQSTAT", self.application.queue_manager.clone()),
-            Awaited::Disc => ("MQDISC", self.application.queue_manager.clone()),
-            Awaited::Nothing => ("The connection", self.application.queue_manager.clone()),
-        };
-        call_failed(call, &object, error)
+    fn request(&mut self, request: &Request) {
+        self.line.request(Hobj(0), request);
     }
 }
 
-impl Carried for Link {
-    fn socket(&self) -> BorrowedFd<'_> {
-        self.line.as_fd()
-    }
-
-    fn blocked(&self) -> bool {
-        self.line.waiting() > 0
-    }
-
-    fn early(&self) -> bool {
-        self.early
-    }
-
-    fn settle(&self, tally: &Tally) {
-        self.application.settle(tally);
-    }
-
-    fn begin(&mut self, course: Course, around: &mut Around<'_>) -> Result<Next, PerfError> {
-        self.application.course = Some(course);
-        self.resume(around)
-    }
-
-    fn resume(&mut self, around: &mut Around<'_>) -> Result<Next, PerfError> {
-        if std::mem::take(&mut self.stalled) {
-            let msg_id = MQMI_NONE;
-            self.advance(Answer::Put { msg_id }, &[], around)?;
-        } else if self.resting() {
-            let now = around.control.now();
-            if let Some(answer) = self.turn(now, around) {
-                self.advance(answer, &[], around)?;
+impl Carrier for Link {
+    async fn open(&mut self, queue: &Queue, options: i32) -> Called<Hobj> {
+        self.request(&Request::Open(Box::new(OpenRequest {
+            od: object(queue.name, queue.queue_manager),
+            options,
+            defaults: Some(OpenDefaults::default()),
+        })));
+        self.reply(|_, flow| {
+            let outcome = flow.outcome()?;
+            match outcome.comp_code {
+                CompCode::Failed => Err(outcome.reason.into()),
+                _ => Ok(outcome.handle),
             }
-        }
-        self.flush()?;
-        Ok(self.next())
+        })
+        .await
     }
 
-    fn writable(&mut self, around: &mut Around<'_>) -> Result<Next, PerfError> {
-        self.flush()?;
-        match self.stalled && !self.blocked() {
-            true => self.resume(around),
-            false => Ok(self.next()),
+    async fn put(&mut self, put: &Put<'_>) -> Called<MsgId> {
+        let (data, prepared) = match put.data {
+            Some(data) => (data, &mut self.own),
+            None => (&*self.got, &mut self.other),
+        };
+        self.line.check_length(data)?;
+        let shape = &mut self.shapes.put;
+        shape.md.correl_id = put.correl_id;
+        let Some(handle) = put.to.handle else {
+            let request = Put1Request {
+                od: object(put.to.name, put.to.queue_manager),
+                md: shape.md.clone(),
+                pmo: shape.pmo.clone(),
+                data: bytes::Bytes::copy_from_slice(data),
+            };
+            self.request(&Request::Put1(Box::new(request)));
+            return self
+                .reply(|_, flow| match flow.decode()? {
+                    (outcome, Reply::Put1(filled)) if outcome.reason == Reason::NONE => {
+                        Ok(filled.1.msg_id)
+                    }
+                    (outcome, _) => Err(outcome.reason.into()),
+                })
+                .await;
+        };
+        let put = ClientPut {
+            handle,
+            md: &shape.md,
+            pmo: &shape.pmo,
+            data,
+            answered: shape.answered,
+        };
+        self.line.put(prepared, &put)?;
+        if shape.answered {
+            return self
+                .reply(|_, flow| fine(flow).and_then(|_| Ok(flow.put_msg_id()?)))
+                .await;
         }
+        if self.line.waiting() >= FULL {
+            // Others have their turn in any case.
+            let mut again = false;
+            self.seat.wake_at(self.seat.now() + 1);
+            self.until(|link| std::mem::replace(&mut again, true) && link.line.waiting() == 0)
+                .await?;
+        }
+        Ok(MQMI_NONE)
     }
 
-    fn end(&mut self, around: &mut Around<'_>) -> Result<Next, PerfError> {
-        if self.application.course.is_none() {
-            self.early = true;
-            self.leave();
-            self.flush()?;
-            return Ok(self.next());
-        }
-        match self.stalled {
-            // Goes on by itself when there is room.
-            true => Ok(Next::Socket),
-            false => self.resume(around),
-        }
+    async fn get(&mut self, get: &Get, message: &mut Message) -> Called<Got> {
+        let shape = &mut self.shapes.get;
+        shape.md.correl_id = get.correl_id;
+        shape.gmo.wait_interval = get.wait_ms;
+        let call = ClientGet {
+            handle: get.from,
+            md: &shape.md,
+            gmo: &shape.gmo,
+            buffer_length: i32::try_from(get.buffer).unwrap_or(i32::MAX),
+        };
+        self.line.get(&mut self.get, &call)?;
+        let keeps_data = self.keeps_data;
+        self.reply(|kept, flow| got(flow, message, keeps_data.then_some(kept)))
+            .await
     }
 
-    fn receive(&mut self, buffer: &mut [u8], around: &mut Around<'_>) -> Result<Next, PerfError> {
-        let bytes = self.line.read(buffer);
-        let mut bytes = bytes.map_err(|error| self.broken(error))?;
-        loop {
-            let reply = self.line.next(&mut bytes);
-            match reply.map_err(|error| self.broken(error))? {
-                Some(reply) => self.reply(&reply, around)?,
-                None => break,
+    async fn commit(&mut self) -> Called<()> {
+        self.request(&Request::Commit);
+        self.reply(|_, flow| fine(flow).map(drop)).await
+    }
+
+    async fn stat(&mut self) -> Called<Sts> {
+        let sts = Sts::default();
+        self.request(&Request::Stat(Box::new(StatRequest { kind: 0, sts })));
+        self.reply(|_, flow| match flow.decode()? {
+            (outcome, Reply::Stat(stat)) if outcome.comp_code != CompCode::Failed => Ok(stat.sts),
+            (outcome, _) => Err(outcome.reason.into()),
+        })
+        .await
+    }
+
+    async fn disconnect(mut self) -> Called<()> {
+        self.request(&Request::Disc);
+        self.reply(|_, flow| {
+            let outcome = flow.outcome()?;
+            match outcome.comp_code {
+                CompCode::Failed => Err(outcome.reason.into()),
+                // Who asked for a commit has to be told that there was none.
+                _ if outcome.reason == Reason::BACKED_OUT => Err(outcome.reason.into()),
+                _ => Ok(()),
             }
-        }
-        self.line.keep(bytes);
-        self.flush()?;
-        Ok(self.next())
+        })
+        .await?;
+        self.line.end();
+        Ok(self.line.flush()?)
     }
+
+    async fn pause(&mut self, until: Option<Nanos>) -> Called<()> {
+        match until {
+            Some(until) => self.seat.wake_at(until),
+            None => self.seat.is_open(),
+        }
+        self.until(|link| {
+            let control = link.share.control();
+            let over = match until {
+                Some(until) => link.seat.now() >= until,
+                None => control.going(),
+            };
+            over || control.ending()
+        })
+        .await
+    }
+
+    fn now(&self) -> Nanos {
+        self.seat.now()
+    }
+
+    /// It is counted with the others of the loop.
+    fn rested(&mut self) {}
+}
+
+/// What MQGET gave; data goes where it is kept, if it is.
+fn got(flow: &ReplyFlow<'_>, message: &mut Message, kept: Option<&mut Vec<u8>>) -> Called<Got> {
+    let outcome = flow.outcome()?;
+    match outcome.reason {
+        Reason::NONE | Reason::TRUNCATED_MSG_FAILED => {}
+        Reason::NO_MSG_AVAILABLE => return Ok(Got::Nothing),
+        reason => return Err(reason.into()),
+    }
+    let got = flow.got()?;
+    if outcome.reason == Reason::TRUNCATED_MSG_FAILED {
+        return Ok(Got::TooLong(got.length));
+    }
+    if got.came != got.length {
+        return Err(PeerMisbehaved::StructureUnknown(flow.kind()).into());
+    }
+    if let Some(kept) = kept {
+        kept.clear();
+        kept.extend_from_slice(got.data);
+    }
+    *message = Message {
+        msg_id: got.msg_id,
+        correl_id: got.correl_id,
+        reply_to: got.reply_to_q,
+        reply_to_q_mgr: got.reply_to_q_mgr,
+    };
+    Ok(Got::Message)
 }

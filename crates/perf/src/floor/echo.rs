@@ -5,8 +5,10 @@
 use std::io;
 use std::net::{TcpListener, TcpStream};
 
-use posthaste_client::{EventLoop, Interest, Ready};
+use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
+
+use crate::drive::{EventLoop, Ready};
 
 /// Which socket is the listener's.
 const LISTENER: usize = usize::MAX - 1;
@@ -21,7 +23,7 @@ struct Peer {
 
 /// Serves for ever.
 pub(super) fn serve(listener: &TcpListener) -> io::Result<()> {
-    let mut events = EventLoop::new()?;
+    let events = EventLoop::new()?;
     events.add(listener, LISTENER)?;
     let mut peers: Vec<Option<Peer>> = Vec::new();
     let mut ready = Vec::new();
@@ -64,7 +66,7 @@ impl Peer {
             if !self.rest.is_empty() {
                 return Ok(());
             }
-            return events.watch(&self.stream, number, Interest::Input);
+            return events.watch(&self.stream, number, EventFlags::IN);
         }
         let count = match rustix::io::read(&self.stream, &mut *buffer) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -79,7 +81,7 @@ impl Peer {
         if let Some(rest) = bytes.get(taken..).filter(|rest| !rest.is_empty()) {
             self.rest.extend_from_slice(rest);
             // Nothing more is read from a peer that does not read.
-            events.watch(&self.stream, number, Interest::Room)?;
+            events.watch(&self.stream, number, EventFlags::OUT)?;
         }
         Ok(())
     }

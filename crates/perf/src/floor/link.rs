@@ -1,19 +1,23 @@
-//! An application of the bare servers, as a loop carries it beside those of a queue manager.
+//! An application of the bare servers, in a loop beside those of a queue manager.
 //!
-//! It does one thing at a time, as with the product: a requester puts, hears that it is done, gets its reply by
-//! identifier and begins again; a responder gets, puts the reply, hears that it is done. A round trip is counted when the
-//! requester has its reply. Told to end it leaves at once: nobody misses what a bare server still holds.
+//! A round trip is that of the real exchange: a requester puts, hears that it is done, and gets its reply by identifier; a
+//! responder gets, puts the reply, hears that it is done. To an echo only is put. It has calls of its own, because it is the
+//! yardstick: it does nothing that the exchange itself does not need.
 
+use std::convert::Infallible;
+use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
+use std::rc::Rc;
 
 use rustix::io::Errno;
 
 use super::exchange::PAIRS;
 use super::frames::{HEADER, Header, Kind, Sizes};
-use crate::drive::{Around, Carried, Course, Iteration, Next, Tally};
-use crate::workload::{Module, Nanos, PerfError, Workload};
+use crate::drive::{Called, Fault, Iteration, Seat, Share, came};
+use crate::measure::LabError;
+use crate::workload::Module;
 
 /// What an application does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,17 +29,14 @@ enum Role {
 
 pub(crate) struct BareLink {
     stream: TcpStream,
+    seat: Seat,
+    share: Rc<Share>,
     role: Role,
     queue: u8,
-    /// Of the round trip under way; the number of the application is in its upper half.
-    identifier: u64,
-    began: Nanos,
     /// Place in the tally of its group.
     place: usize,
-    /// What came of a frame's header, when it came in parts.
-    head: Vec<u8>,
-    /// The frame that is coming, and how many of its bytes have not come.
-    coming: Option<(Header, usize)>,
+    /// Of the round trip under way; the number of the application is in its upper half.
+    identifier: u64,
     /// What the server has not taken yet.
     rest: Vec<u8>,
     put: Vec<u8>,
@@ -46,55 +47,89 @@ impl BareLink {
     /// Connects application `index` of a workload.
     pub(crate) fn connect(
         (address, echo): (SocketAddr, bool),
-        workload: &Workload,
-        index: u32,
-        place: usize,
-    ) -> Result<BareLink, PerfError> {
-        let stream = TcpStream::connect(address).and_then(|stream| {
-            stream.set_nodelay(true)?;
-            stream.set_nonblocking(true)?;
-            Ok(stream)
-        });
+        seat: impl FnOnce(&dyn AsFd) -> Called<Seat>,
+        share: Rc<Share>,
+        (index, place): (u32, usize),
+    ) -> Called<Box<BareLink>> {
+        let stream = TcpStream::connect(address).map_err(failed)?;
+        stream.set_nodelay(true).map_err(failed)?;
+        stream.set_nonblocking(true).map_err(failed)?;
+        let workload = share.workload();
         let role = match workload.module {
             _ if echo => Role::Echo,
             Module::Responder => Role::Responder,
             _ => Role::Requester,
         };
         let sizes = Sizes::of(workload.message_bytes);
-        let put = if echo {
-            workload.message_bytes.max(HEADER)
-        } else {
-            sizes.put
+        let put = match echo {
+            true => workload.message_bytes.max(HEADER),
+            false => sizes.put,
         };
         let queue = usize::try_from(index).unwrap_or(0) % PAIRS;
-        Ok(BareLink {
-            stream: stream.map_err(failed)?,
+        Ok(Box::new(BareLink {
+            seat: seat(&stream)?,
+            stream,
             role,
             queue: u8::try_from(queue).unwrap_or(0),
-            identifier: u64::from(index) << 32,
-            began: 0,
             place,
-            head: Vec::new(),
-            coming: None,
+            identifier: u64::from(index) << 32,
             rest: Vec::new(),
             put: vec![0; put],
             get: vec![0; sizes.get],
-        })
+            share,
+        }))
     }
 
-    /// Begins a round trip.
-    fn go(&mut self, now: Nanos) -> io::Result<()> {
-        self.began = now;
-        match self.role {
-            Role::Responder => self.send(Kind::GetRequest),
-            Role::Requester | Role::Echo => {
-                self.identifier += 1;
-                self.send(Kind::PutRequest)
+    /// Its whole life, unless its loop ends it: what a bare server still holds nobody misses.
+    pub(crate) async fn live(mut self: Box<Self>) {
+        let share = self.share.clone();
+        share.control().ready();
+        self.seat.is_open();
+        let Err(fault) = self.exchange().await;
+        drop(self);
+        share.control().fail(fault.of("", ""));
+        share.control().ended(true);
+    }
+
+    /// Round trips, as fast as it goes.
+    async fn exchange(&mut self) -> Called<Infallible> {
+        poll_fn(|_| {
+            let read = self.read(|_| ());
+            let going = self.share.control().going();
+            came(read.map(|_| going.then_some(())))
+        })
+        .await?;
+        let mut began = self.share.control().now();
+        loop {
+            if self.role == Role::Responder {
+                self.identifier = self.call(Kind::GetRequest, Kind::Message).await?;
+                self.call(Kind::PutReply, Kind::Done).await?;
+                continue;
             }
+            self.identifier += 1;
+            let mut came = match self.role {
+                Role::Echo => self.call(Kind::PutRequest, Kind::PutRequest).await?,
+                _ => self.call(Kind::PutRequest, Kind::Done).await?,
+            };
+            if self.role == Role::Requester {
+                came = self.call(Kind::GetReply, Kind::Message).await?;
+            }
+            if came != self.identifier {
+                return Err(unexpected(Kind::Message));
+            }
+            let now = self.share.control().now();
+            self.share.done.borrow_mut().push(Iteration {
+                place: self.place,
+                at: now,
+                latency: Some(now.saturating_sub(began)),
+                open: 0,
+            });
+            began = now;
         }
     }
 
-    fn send(&mut self, kind: Kind) -> io::Result<()> {
+    /// Sends a frame, as much of it as the server takes.
+    fn send(&mut self, kind: Kind) -> Called<()> {
         let frame = match kind {
             Kind::GetRequest | Kind::GetReply => &mut self.get,
             _ => &mut self.put,
@@ -108,137 +143,74 @@ impl BareLink {
         if let Some(head) = frame.get_mut(..HEADER) {
             head.copy_from_slice(&header.encode());
         }
-        let taken = match rustix::io::write(&self.stream, frame) {
-            Ok(count) => count,
-            Err(Errno::AGAIN | Errno::INTR) => 0,
-            Err(error) => return Err(error.into()),
-        };
+        let taken = taken(rustix::io::write(&self.stream, frame))?;
         self.rest
             .extend_from_slice(frame.get(taken..).unwrap_or_default());
         Ok(())
     }
 
-    /// Sends what the server did not take before.
-    fn send_rest(&mut self) -> io::Result<()> {
-        match rustix::io::write(&self.stream, &self.rest) {
-            Ok(count) => drop(self.rest.drain(..count)),
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+    /// What the socket has to be read; before there is something, what was not sent before is sent.
+    fn read<T>(&mut self, take: impl FnOnce(&[u8]) -> T) -> Called<Option<T>> {
+        if !self.rest.is_empty() {
+            let taken = taken(rustix::io::write(&self.stream, &self.rest))?;
+            self.rest.drain(..taken);
         }
-        Ok(())
+        self.seat.watch(&self.stream, !self.rest.is_empty())?;
+        if !self.seat.can_read() {
+            return Ok(None);
+        }
+        let mut buffer = self.seat.shared().buffer();
+        match rustix::io::read(&self.stream, &mut **buffer) {
+            Ok(0) => Err(failed(io::ErrorKind::UnexpectedEof)),
+            count => Ok(buffer.get(..taken(count)?).map(take)),
+        }
     }
 
-    /// Takes what has come; completed round trips are counted.
-    fn take(&mut self, mut bytes: &[u8], around: &mut Around<'_>) -> io::Result<()> {
-        while !bytes.is_empty() {
-            if self.coming.is_none() {
-                let wanted = (HEADER - self.head.len()).min(bytes.len());
-                let (head, rest) = bytes.split_at(wanted);
-                self.head.extend_from_slice(head);
-                bytes = rest;
-                if self.head.len() < HEADER {
-                    return Ok(());
-                }
-                let header = Header::decode(&self.head);
-                let header = header.ok_or(io::ErrorKind::InvalidData)?;
-                self.head.clear();
-                self.coming = Some((header, header.length - HEADER));
+    /// Sends a frame and waits for the one that answers it; gives its identifier.
+    async fn call(&mut self, kind: Kind, answer: Kind) -> Called<u64> {
+        self.send(kind)?;
+        let (mut head, mut length) = ([0; HEADER], 0);
+        let header = loop {
+            let count = poll_fn(|_| {
+                came(self.read(|bytes| {
+                    let room = head.get_mut(length..).unwrap_or_default();
+                    let part = bytes.get(..room.len()).unwrap_or(bytes);
+                    room.split_at_mut(part.len()).0.copy_from_slice(part);
+                    bytes.len()
+                }))
+            });
+            length += count.await?;
+            if length < HEADER {
+                continue;
             }
-            if let Some((header, left)) = &mut self.coming {
-                let part = (*left).min(bytes.len());
-                bytes = bytes.get(part..).unwrap_or_default();
-                *left -= part;
-                if *left == 0 {
-                    let header = *header;
-                    self.coming = None;
-                    self.came(&header, around)?;
-                }
+            match Header::decode(&head) {
+                Some(header) if length < header.length => {}
+                Some(header) if length == header.length => break header,
+                _ => return Err(failed(io::ErrorKind::InvalidData)),
             }
-        }
-        Ok(())
-    }
-
-    /// A whole frame has come.
-    fn came(&mut self, header: &Header, around: &mut Around<'_>) -> io::Result<()> {
-        match (self.role, header.kind) {
-            (Role::Requester, Kind::Done) => self.send(Kind::GetReply),
-            (Role::Responder, Kind::Message) => {
-                self.identifier = header.identifier;
-                self.send(Kind::PutReply)
-            }
-            (Role::Responder, Kind::Done) => self.go(0),
-            (Role::Requester, Kind::Message) | (Role::Echo, Kind::PutRequest)
-                if header.identifier == self.identifier =>
-            {
-                let now = around.control.now();
-                around.done.push(Iteration {
-                    place: self.place,
-                    at: now,
-                    latency: Some(now.saturating_sub(self.began)),
-                    open: 0,
-                });
-                self.go(now)
-            }
-            _ => Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!("{:?} was not expected", header.kind),
-            )),
+        };
+        match header.kind == answer {
+            true => Ok(header.identifier),
+            false => Err(unexpected(header.kind)),
         }
     }
 }
 
 /// What the socket refused.
-fn failed(error: io::Error) -> PerfError {
-    PerfError::system("the bare server", error)
+fn failed(error: impl Into<io::Error>) -> Fault {
+    Fault::Beside(LabError::workload("the bare server", error.into()))
 }
 
-impl Carried for BareLink {
-    fn socket(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
-    }
+fn unexpected(kind: Kind) -> Fault {
+    let why = format!("{kind:?} was not expected");
+    failed(io::Error::new(io::ErrorKind::InvalidData, why))
+}
 
-    fn blocked(&self) -> bool {
-        !self.rest.is_empty()
-    }
-
-    fn early(&self) -> bool {
-        false
-    }
-
-    /// What it counts is done.
-    fn settle(&self, _: &Tally) {}
-
-    /// It goes as fast as it can, so it needs no course.
-    fn begin(&mut self, _: Course, around: &mut Around<'_>) -> Result<Next, PerfError> {
-        self.go(around.control.now()).map_err(failed)?;
-        Ok(Next::Socket)
-    }
-
-    fn resume(&mut self, _: &mut Around<'_>) -> Result<Next, PerfError> {
-        Ok(Next::Socket)
-    }
-
-    fn writable(&mut self, _: &mut Around<'_>) -> Result<Next, PerfError> {
-        self.send_rest().map_err(failed)?;
-        Ok(Next::Socket)
-    }
-
-    fn end(&mut self, _: &mut Around<'_>) -> Result<Next, PerfError> {
-        Ok(Next::Gone)
-    }
-
-    fn receive(&mut self, buffer: &mut [u8], around: &mut Around<'_>) -> Result<Next, PerfError> {
-        if self.blocked() {
-            self.send_rest().map_err(failed)?;
-        }
-        let read = match rustix::io::read(&self.stream, &mut *buffer) {
-            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => self.take(buffer.get(..count).unwrap_or_default(), around),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
-        };
-        read.map_err(failed)?;
-        Ok(Next::Socket)
+/// How many bytes a socket took or gave; none when it is not its time.
+fn taken(count: Result<usize, Errno>) -> Called<usize> {
+    match count {
+        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+        count => count.map_err(failed),
     }
 }
 
@@ -247,7 +219,7 @@ mod tests {
     use super::super::{Bare, serve_at};
     use super::*;
     use crate::drive::{Running, start, start_together};
-    use crate::workload::{Carriers, Target};
+    use crate::workload::{Carriers, Target, Workload};
     use std::net::TcpListener;
     use std::time::{Duration, Instant};
 

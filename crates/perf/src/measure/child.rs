@@ -30,32 +30,25 @@ pub(crate) fn kill_all() {
 }
 
 /// How long to wait for a process to be ready, and for it to end.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Timeout(pub Duration);
-
-impl Default for Timeout {
-    fn default() -> Self {
-        Timeout(Duration::from_secs(120))
-    }
-}
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A running process.
 #[derive(Debug)]
 pub(crate) struct Child {
     process: process::Child,
     lines: Receiver<String>,
-    timeout: Timeout,
+    timeout: Duration,
 }
 
 impl Child {
     /// Starts it, in a process group of its own, so that the terminal's Ctrl-C reaches its owner only.
-    pub(crate) fn start(command: Command, timeout: Timeout) -> io::Result<Child> {
+    pub(crate) fn start(command: Command) -> io::Result<Child> {
         let (sender, lines) = mpsc::channel();
         let mut child = Child::start_for(command, move |line| {
             // Nobody may listen any more; the pipe is kept empty all the same.
             let _ = line.map(|line| sender.send(line));
         })?;
-        (child.lines, child.timeout) = (lines, timeout);
+        child.lines = lines;
         Ok(child)
     }
 
@@ -75,7 +68,7 @@ impl Child {
         let child = Child {
             process,
             lines: mpsc::channel().1,
-            timeout: Timeout::default(),
+            timeout: TIMEOUT,
         };
         if let Some(output) = output {
             thread::Builder::new()
@@ -102,7 +95,7 @@ impl Child {
 
     /// Waits for the first line that `wanted` makes something of.
     pub(crate) fn until<T>(&mut self, wanted: impl Fn(&str) -> Option<T>) -> io::Result<T> {
-        let deadline = Instant::now() + self.timeout.0;
+        let deadline = Instant::now() + self.timeout;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left) {
@@ -112,7 +105,7 @@ impl Child {
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    let seconds = self.timeout.0.as_secs();
+                    let seconds = self.timeout.as_secs();
                     return Err(io::Error::new(
                         io::ErrorKind::TimedOut,
                         format!("it is not ready after {seconds} s"),
@@ -178,11 +171,11 @@ impl Child {
             return Ok(status);
         }
         self.signal(Signal::TERM)?;
-        if let Some(status) = self.ends_within(self.timeout.0) {
+        if let Some(status) = self.ends_within(self.timeout) {
             return Ok(status);
         }
         self.kill()?;
-        let seconds = self.timeout.0.as_secs();
+        let seconds = self.timeout.as_secs();
         Err(io::Error::new(
             io::ErrorKind::TimedOut,
             format!("no orderly end within {seconds} s"),
@@ -211,28 +204,24 @@ mod tests {
 
     #[test]
     fn a_line_is_waited_for_and_an_early_end_is_told() {
-        let mut child = Child::start(
-            shell("echo one; echo two; exec sleep 600"),
-            Timeout::default(),
-        )
-        .unwrap();
+        let mut child = Child::start(shell("echo one; echo two; exec sleep 600")).unwrap();
         let found = child.until(|line| (line == "two").then_some(2)).unwrap();
         assert_eq!(found, 2);
         assert!(child.ended().is_none());
         assert!(child.ends_within(Duration::ZERO).is_none());
         assert!(!child.end().unwrap().success());
 
-        let mut child = Child::start(shell("exit 7"), Timeout::default()).unwrap();
+        let mut child = Child::start(shell("exit 7")).unwrap();
         let error = child.until(|_| Some(())).unwrap_err();
         assert!(
             error
                 .to_string()
                 .contains("ended before it was ready: exit status: 7")
         );
-        let mut child = Child::start(shell("exit 7"), Timeout::default()).unwrap();
+        let mut child = Child::start(shell("exit 7")).unwrap();
         let status = child.ends_within(Duration::from_secs(600)).unwrap();
         assert_eq!(status.code(), Some(7));
-        let missing = Child::start(Command::new("/no/such/program"), Timeout::default());
+        let missing = Child::start(Command::new("/no/such/program"));
         assert!(
             missing
                 .unwrap_err()
@@ -243,8 +232,8 @@ mod tests {
 
     #[test]
     fn silence_is_told_and_dropping_ends_it() {
-        let timeout = Timeout(Duration::from_millis(20));
-        let mut child = Child::start(shell("exec sleep 600"), timeout).unwrap();
+        let mut child = Child::start(shell("exec sleep 600")).unwrap();
+        child.timeout = Duration::from_millis(20);
         let pid = child.pid();
         let error = child.until(|_| Some(())).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);

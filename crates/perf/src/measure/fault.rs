@@ -6,23 +6,25 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use posthaste_server::{Exit, Failure, is_no_space};
+use posthaste_mqi::Reason;
+use posthaste_server::{Exit, Failure, Interrupt, is_no_space};
 use thiserror::Error;
 
-/// A failure of the laboratory.
-#[derive(Debug, Error)]
+/// A failure of the laboratory, in a line.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LabError {
     /// What was asked for is not possible.
     #[error("{0}")]
     BadInput(String),
     /// A file or folder cannot be used.
-    #[error("{path}: {error}")]
+    #[error("{path}: {why}")]
     Io {
         /// Which.
         path: PathBuf,
         /// Why.
-        error: io::Error,
+        why: String,
     },
     /// There is no room on the disk.
     #[error("the disk is full: {0}")]
@@ -35,13 +37,51 @@ pub enum LabError {
         /// The end of what it said on standard error.
         output: String,
     },
-    /// The workload failed: a call, a connection.
+    /// The workload failed, or what it is made of.
     #[error("{what}: {why}")]
     Workload {
-        /// Which one.
+        /// Which one, or what was being done.
         what: String,
         /// Why.
         why: String,
+    },
+    /// Nobody answers an application.
+    #[error("queue manager {queue_manager} cannot be reached: {why} ({reason})")]
+    Unreachable {
+        /// The queue manager.
+        queue_manager: String,
+        /// The system's words.
+        why: String,
+        /// The reason code.
+        reason: Reason,
+    },
+    /// A call of an application failed.
+    #[error("{call} of {object} ended with reason {reason}: {why}")]
+    Call {
+        /// The call.
+        call: &'static str,
+        /// Queue or queue manager.
+        object: String,
+        /// The reason code.
+        reason: Reason,
+        /// What it means.
+        why: String,
+    },
+    /// No reply came.
+    #[error("no message came on {queue} in time (-to) ({reason})", reason = Reason::NO_MSG_AVAILABLE)]
+    NoReply {
+        /// Where it was awaited.
+        queue: String,
+    },
+    /// Not everything was ready in time.
+    #[error("{ready} of {applications} applications were ready after {} s (-wt)", within.as_secs_f64())]
+    StartTimedOut {
+        /// Ready.
+        ready: u32,
+        /// Asked for.
+        applications: u32,
+        /// How long they had.
+        within: Duration,
     },
     /// A program is not on this machine that the scenario needs.
     #[error("{0}")]
@@ -80,12 +120,12 @@ impl LabError {
             true => LabError::NoSpace(path.display().to_string()),
             false => LabError::Io {
                 path: path.to_owned(),
-                error,
+                why: error.to_string(),
             },
         }
     }
 
-    /// A workload that failed.
+    /// A workload that failed, or what it is made of.
     pub(crate) fn workload(what: impl Into<String>, why: impl fmt::Display) -> LabError {
         LabError::Workload {
             what: what.into(),
@@ -124,12 +164,30 @@ impl LabError {
             LabError::Io { .. } => Exit::Unusable,
             LabError::NoSpace(_) => Exit::NoSpace,
             LabError::Results { .. } => Exit::Inconsistent,
+            LabError::Unreachable { .. } => Exit::NotRunning,
             LabError::Server { .. }
             | LabError::Workload { .. }
+            | LabError::Call { .. }
+            | LabError::NoReply { .. }
+            | LabError::StartTimedOut { .. }
             | LabError::Missed(_)
             | LabError::Interrupted => Exit::CallFailed,
         }
     }
+}
+
+/// An interruption is a failure.
+pub(crate) fn uninterrupted(interrupt: &Interrupt) -> Result<(), LabError> {
+    match interrupt.raised() {
+        true => Err(LabError::Interrupted),
+        false => Ok(()),
+    }
+}
+
+/// Lets time pass, if nobody interrupts.
+pub(crate) fn pass(interrupt: &Interrupt, time: Duration) -> Result<(), LabError> {
+    interrupt.pass(time);
+    uninterrupted(interrupt)
 }
 
 #[cfg(test)]

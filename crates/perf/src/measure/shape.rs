@@ -10,7 +10,7 @@ use posthaste_server::ini;
 use posthaste_server::{self as server, Creation, DataDir, Home, Interrupt};
 use serde::Deserialize;
 
-use super::fault::LabError;
+use super::fault::{LabError, uninterrupted};
 
 /// The name of a queue manager under test.
 pub const QUEUE_MANAGER: &str = "PERF";
@@ -118,18 +118,14 @@ impl Shape {
             // Nobody listens any more after an interruption.
             let _ = sender.send(shape.create(&place, &mut |_, _| {}));
         };
-        if interrupt.raised() {
-            return Err(LabError::Interrupted);
-        }
+        uninterrupted(interrupt)?;
         let thread = thread::Builder::new().name("creation".to_owned());
         thread
             .spawn(create)
             .map_err(|error| LabError::io(folder, error))?;
         loop {
             let made = made.recv_timeout(INTERRUPTED);
-            if interrupt.raised() {
-                return Err(LabError::Interrupted);
-            }
+            uninterrupted(interrupt)?;
             match made {
                 Ok(made) => return made,
                 Err(RecvTimeoutError::Timeout) => {}

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use posthaste_client::Address;
 use posthaste_server::{Home, Interrupt};
 
-use super::child::{Child, Timeout};
+use super::child::Child;
 use super::fault::LabError;
 use super::shape::{QUEUE_MANAGER, Shape};
 
@@ -74,7 +74,7 @@ impl UnderTest {
             what: error.to_string(),
             output: last_words(&words),
         };
-        let mut child = Child::start(command, Timeout::default()).map_err(failed)?;
+        let mut child = Child::start(command).map_err(failed)?;
         let tcp = child.until(listening).map_err(failed)?;
         Ok(UnderTest {
             child,

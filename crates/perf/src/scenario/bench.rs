@@ -22,7 +22,9 @@ use super::work_folder::clear;
 use crate::delay_proxy::{DelayProxy, Settings};
 use crate::drive::Running;
 use crate::floor::{Bare, BareServer};
-use crate::measure::{CHANNEL, Interrupt, LabError, QUEUE_MANAGER, Shape, UnderTest};
+use crate::measure::{
+    CHANNEL, Interrupt, LabError, QUEUE_MANAGER, Shape, UnderTest, uninterrupted,
+};
 use crate::workload::Target;
 
 /// The longest run of a workload that has an end.
@@ -242,9 +244,7 @@ pub(super) fn until_ended(
 ) -> Result<(), LabError> {
     let deadline = Instant::now() + LONGEST;
     while !measured.wait(Duration::from_millis(100)) {
-        if interrupt.raised() {
-            return Err(LabError::Interrupted);
-        }
+        uninterrupted(interrupt)?;
         if let Some(ended) = ended() {
             return Err(ended);
         }

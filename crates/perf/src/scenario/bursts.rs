@@ -15,7 +15,7 @@ use super::client::Client;
 use super::effort::Effort;
 use super::meter::Meter;
 use super::plan::{Put, QUEUE, SMALL, Via};
-use crate::measure::{LabError, histogram};
+use crate::measure::{LabError, histogram, uninterrupted};
 use crate::results::{Latency, Round};
 
 /// Puts of a burst that are waited for: so few that they stay in the processor's caches.
@@ -44,9 +44,7 @@ pub(super) fn measure(bench: &mut Bench, put: &Put, effort: &Effort) -> Result<R
         measured >= effort.window.as_secs_f64() || began.elapsed() >= effort.window * 20
     };
     while !over(&all) {
-        if bench.interrupt.raised() {
-            return Err(LabError::Interrupted);
-        }
+        uninterrupted(&bench.interrupt)?;
         let (before, start) = (meter.read()?, Instant::now());
         let mut last = start;
         for _ in 0..count {

@@ -3,21 +3,13 @@
 //! Invariant: client CPU is that of the driver's process, and what this process does meanwhile is in no figure.
 
 use std::io;
-use std::time::Duration;
 
 use super::bench::Bench;
 use super::effort::Effort;
 use super::meter::Meter;
 use super::plan::{Place, Trips};
-use crate::measure::{CpuClock, Interrupt, LabError};
+use crate::measure::{CpuClock, LabError, pass};
 use crate::results::{Latency, Round};
-
-fn pass(interrupt: &Interrupt, time: Duration) -> Result<(), LabError> {
-    match interrupt.pass(time) {
-        true => Err(LabError::Interrupted),
-        false => Ok(()),
-    }
-}
 
 /// Measures one window.
 pub(super) fn measure(

@@ -13,7 +13,7 @@ use hdrhistogram::Histogram;
 use posthaste_client::Address;
 
 use super::work_folder::WorkFolder;
-use crate::measure::{CHANNEL, Child, LabError, QUEUE_MANAGER, Timeout, histogram};
+use crate::measure::{CHANNEL, Child, LabError, QUEUE_MANAGER, histogram};
 
 const POM: &str = include_str!("../../jms/pom.xml");
 const DRIVER: &str = include_str!("../../jms/RoundTrips.java");
@@ -140,7 +140,7 @@ impl Driver {
             .current_dir(folder)
             .stdin(Stdio::piped())
             .stderr(file);
-        let child = Child::start(command, Timeout::default());
+        let child = Child::start(command);
         let mut child = child.map_err(|error| LabError::workload(NAME, error))?;
         let input = child.input();
         let input = input.ok_or_else(|| LabError::workload(NAME, "it has no input"))?;

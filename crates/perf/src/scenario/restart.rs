@@ -12,7 +12,9 @@ use super::bench::{Bench, until_ended};
 use super::client::Client;
 use super::plan::{Restart, SMALL};
 use crate::drive::start;
-use crate::measure::{CHANNEL, Interrupt, LabError, QUEUE_MANAGER, Shape, UnderTest};
+use crate::measure::{
+    CHANNEL, Interrupt, LabError, QUEUE_MANAGER, Shape, UnderTest, uninterrupted,
+};
 use crate::results::{MESSAGES, Round};
 use crate::workload::{Destinations, Module, Syncpoint, Target, Workload};
 
@@ -51,13 +53,10 @@ pub(super) fn measure(bench: &mut Bench, restart: &Restart) -> Result<Round, Lab
     }
     drop(open);
     let (mut server, took) = server.again()?;
-    if bench.interrupt.raised() {
-        return Err(LabError::Interrupted);
-    }
-    let expected = if restart.uncommitted {
-        0
-    } else {
-        restart.messages
+    uninterrupted(&bench.interrupt)?;
+    let expected = match restart.uncommitted {
+        true => 0,
+        false => restart.messages,
     };
     let found = depth(&server).map_err(|error| server.why(error))?;
     if found != expected {
@@ -122,9 +121,7 @@ fn put_uncommitted(
         let queue = format!("REQUEST{}", unit % u64::from(QUEUES) + 1);
         let mut client = Client::open(&target(server), &queue, MQOO_OUTPUT)?;
         for _ in 0..UNIT.min(messages - unit * UNIT) {
-            if interrupt.raised() {
-                return Err(LabError::Interrupted);
-            }
+            uninterrupted(interrupt)?;
             client.put(MQPER_PERSISTENT, MQPMO_SYNCPOINT, &data)?;
         }
         open.push(client);

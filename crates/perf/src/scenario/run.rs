@@ -14,7 +14,7 @@ use super::jms_driver::Driver;
 use super::plan::Plan;
 use super::progress::Progress;
 use super::window::measure;
-use crate::measure::{Interrupt, LabError, Machine, built_from, now_text};
+use crate::measure::{Interrupt, LabError, Machine, built_from, now_text, uninterrupted};
 use crate::results::{
     Document, Ended, FORMAT, PROJECTION, Table, breakdown, comparisons, goals, results,
 };
@@ -143,9 +143,7 @@ fn rounds(
     for round in 1..=effort.rounds {
         for (planned, case) in plan.cases.iter().zip(&mut document.cases) {
             progress.window(&document.scenario, &case.name, round);
-            if lab.interrupt.raised() {
-                return Err(LabError::Interrupted);
-            }
+            uninterrupted(&lab.interrupt)?;
             let measured = measure(&mut bench, &planned.work, effort);
             let mut measured = measured.map_err(|error| in_case(error, &case.name))?;
             measured.round = round;

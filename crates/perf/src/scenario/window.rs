@@ -14,9 +14,9 @@ use super::plan::{Drive, Place, Via, Work};
 use super::restart;
 use crate::drive::{Running, start_together};
 use crate::floor::forced_writes;
-use crate::measure::{Interrupt, LabError};
+use crate::measure::{Interrupt, LabError, pass};
 use crate::results::{Latency, Round};
-use crate::workload::{Module, PerfError, Workload};
+use crate::workload::{Module, Workload};
 
 /// How long receivers may make no progress before they are taken to be finished.
 const IDLE: Duration = Duration::from_secs(5);
@@ -40,14 +40,6 @@ pub(super) fn measure(bench: &mut Bench, work: &Work, effort: &Effort) -> Result
     };
     // That a call failed is no wonder then.
     bench.ended().map_or(measured, Err)
-}
-
-/// Lets time pass; an interruption is an error.
-fn pass(interrupt: &Interrupt, time: Duration) -> Result<(), LabError> {
-    match interrupt.pass(time) {
-        true => Err(LabError::Interrupted),
-        false => Ok(()),
-    }
 }
 
 fn start(
@@ -105,7 +97,7 @@ fn drive_window(bench: &mut Bench, drive: &Drive, effort: &Effort) -> Result<Rou
     Ok(round)
 }
 
-fn workload_failed(workload: &Workload, failure: &PerfError) -> LabError {
+fn workload_failed(workload: &Workload, failure: &LabError) -> LabError {
     LabError::workload(workload.module.name(), failure)
 }
 
@@ -139,7 +131,7 @@ fn stop(bench: &Bench, drive: &Drive, groups: Vec<Vec<Running>>) -> Result<u64, 
             }
             for failure in &outcome.failures {
                 match failure {
-                    PerfError::NoReply { .. } => unanswered += 1,
+                    LabError::NoReply { .. } => unanswered += 1,
                     other => return Err(workload_failed(workload, other)),
                 }
             }

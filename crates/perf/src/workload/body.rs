@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::{LONGEST, PerfError};
+use super::LONGEST;
+
+use crate::measure::LabError;
 
 /// Repeats every 57 characters, hence compresses very well, as MQ-CPH's default text does.
 const PHRASE: &[u8; 57] = b"The post goes out in haste, by day, by night, by land .. ";
@@ -22,12 +24,12 @@ pub enum Text {
 ///
 /// # Errors
 /// The file cannot be read, or is longer than a message may be.
-pub fn body(text: &Text, bytes: usize) -> Result<Vec<u8>, PerfError> {
+pub fn body(text: &Text, bytes: usize) -> Result<Vec<u8>, LabError> {
     match text {
         Text::Repeating => Ok(PHRASE.iter().copied().cycle().take(bytes).collect()),
         Text::Random => Ok(random(bytes)),
         Text::File(path) => {
-            let failed = |why: String| PerfError::Usage(format!("-mf {}: {why}", path.display()));
+            let failed = |why: String| LabError::BadInput(format!("-mf {}: {why}", path.display()));
             let data = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
             match data.len() > LONGEST {
                 true => Err(failed(format!("a message has at most {LONGEST} bytes"))),

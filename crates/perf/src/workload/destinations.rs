@@ -2,7 +2,7 @@
 //!
 //! Invariant: destinations that [`Destinations::check`] has passed name a queue for every application.
 
-use super::PerfError;
+use crate::measure::LabError;
 
 /// Characters of a queue's name.
 const LONGEST_NAME: usize = 48;
@@ -106,14 +106,14 @@ impl Destinations {
         }
     }
 
-    pub(super) fn check(&self) -> Result<(), PerfError> {
-        let (what, longest) = match self.numbers().map_err(PerfError::Usage)? {
+    pub(super) fn check(&self) -> Result<(), LabError> {
+        let (what, longest) = match self.numbers().map_err(LabError::BadInput)? {
             None => ("name", LONGEST_NAME),
             Some(_) => ("prefix", LONGEST_NAME - MOST_DIGITS),
         };
         match (1..=longest).contains(&self.prefix.len()) {
             true => Ok(()),
-            false => Err(PerfError::Usage(format!(
+            false => Err(LabError::BadInput(format!(
                 "a queue's {what} has 1 to {longest} characters, not \"{}\"",
                 self.prefix
             ))),

@@ -12,56 +12,29 @@ use posthaste_mqi::constants::{
 };
 use posthaste_mqi::{Chars, Gmo, Md, Name, Pmo};
 
-use super::{Module, Slot, Workload};
+use super::{Module, Workload};
 
 /// Waits are cut into slices of this length, so that an application that is to stop does so soon.
 pub(crate) const SLICE: Duration = Duration::from_secs(1);
 
-/// Where a message is put.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// An open queue (MQPUT).
-    Open(Slot),
-    /// A queue by its name (MQPUT1).
-    Named {
-        /// The queue.
-        queue: Name,
-        /// Its queue manager; blank is ours.
-        queue_manager: Name,
-    },
-}
-
-impl Target {
-    /// The queue that an application has open as its first, or its name for MQPUT1.
-    pub(crate) fn first(put1: bool, queue: Name) -> Target {
-        match put1 {
-            true => Target::Named {
-                queue,
-                queue_manager: Name::BLANK,
-            },
-            false => Target::Open(0),
-        }
-    }
-}
-
 /// What every message of an application is put with.
 #[derive(Clone, Debug)]
-pub struct PutShape {
+pub(crate) struct PutShape {
     /// Descriptor.
-    pub md: Md,
+    pub(crate) md: Md,
     /// Options.
-    pub pmo: Pmo,
+    pub(crate) pmo: Pmo,
     /// Whether the queue manager answers.
-    pub answered: bool,
+    pub(crate) answered: bool,
 }
 
 /// What every message of an application is got with.
 #[derive(Clone, Debug)]
-pub struct GetShape {
+pub(crate) struct GetShape {
     /// Descriptor.
-    pub md: Md,
+    pub(crate) md: Md,
     /// Options, but for the wait interval.
-    pub gmo: Gmo,
+    pub(crate) gmo: Gmo,
 }
 
 /// Both.
@@ -72,79 +45,63 @@ pub(crate) struct Shapes {
 
 impl Shapes {
     pub(crate) fn new(workload: &Workload, index: u32) -> Shapes {
-        Shapes {
-            put: put_shape(workload, index),
-            get: get_shape(workload),
-        }
-    }
-}
-
-fn put_shape(workload: &Workload, index: u32) -> PutShape {
-    let reply_to = match workload.module {
-        Module::Requester => Name::new(&workload.replies.name(index)),
-        _ => Name::BLANK,
-    };
-    let md = Md {
-        msg_type: match workload.module {
-            Module::Requester => MQMT_REQUEST,
-            Module::Responder => MQMT_REPLY,
-            _ => MQMT_DATAGRAM,
-        },
-        persistence: match workload.persistence {
-            Some(true) => MQPER_PERSISTENT,
-            Some(false) => MQPER_NOT_PERSISTENT,
-            None => MQPER_PERSISTENCE_AS_Q_DEF,
-        },
-        format: Chars::new(&workload.format),
-        reply_to_q: reply_to,
-        ..Md::default()
-    };
-    let sync = match workload.syncpoint.put {
-        true => MQPMO_SYNCPOINT,
-        false => MQPMO_NO_SYNCPOINT,
-    };
-    // Said in either case: what the queue's DEFPRESP says must not change what is measured.
-    let response = match workload.asynchronous {
-        true => MQPMO_ASYNC_RESPONSE,
-        false => MQPMO_SYNC_RESPONSE,
-    };
-    PutShape {
-        md,
-        pmo: Pmo {
-            options: sync | response | MQPMO_FAIL_IF_QUIESCING,
+        let (msg_type, reply_to_q) = match workload.module {
+            Module::Requester => (MQMT_REQUEST, Name::new(&workload.replies.name(index))),
+            Module::Responder => (MQMT_REPLY, Name::BLANK),
+            _ => (MQMT_DATAGRAM, Name::BLANK),
+        };
+        let md = Md {
+            msg_type,
+            persistence: match workload.persistence {
+                Some(true) => MQPER_PERSISTENT,
+                Some(false) => MQPER_NOT_PERSISTENT,
+                None => MQPER_PERSISTENCE_AS_Q_DEF,
+            },
+            format: Chars::new(&workload.format),
+            reply_to_q,
+            ..Md::default()
+        };
+        // Said in either case: what the queue's DEFPRESP says must not change what is measured.
+        let response = match workload.asynchronous {
+            true => MQPMO_ASYNC_RESPONSE,
+            false => MQPMO_SYNC_RESPONSE,
+        };
+        let put = match workload.syncpoint.put {
+            true => MQPMO_SYNCPOINT,
+            false => MQPMO_NO_SYNCPOINT,
+        };
+        let get = match workload.syncpoint.get {
+            true => MQGMO_SYNCPOINT,
+            false => MQGMO_NO_SYNCPOINT,
+        };
+        let pmo = Pmo {
+            options: put | response | MQPMO_FAIL_IF_QUIESCING,
             ..Pmo::default()
-        },
-        answered: !workload.asynchronous,
-    }
-}
-
-fn get_shape(workload: &Workload) -> GetShape {
-    let sync = match workload.syncpoint.get {
-        true => MQGMO_SYNCPOINT,
-        false => MQGMO_NO_SYNCPOINT,
-    };
-    let wait = match workload.get_wait {
-        Some(wait) if wait.is_zero() => MQGMO_NO_WAIT,
-        _ => MQGMO_WAIT,
-    };
-    let convert = match workload.convert {
-        true => MQGMO_CONVERT,
-        false => 0,
-    };
-    let by_correl_id =
-        workload.by_correlation_id && matches!(workload.module, Module::Requester | Module::PutGet);
-    let gmo = Gmo {
-        version: 2,
-        options: sync | wait | convert | MQGMO_FAIL_IF_QUIESCING,
-        match_options: match by_correl_id {
-            true => MQMO_MATCH_CORREL_ID,
-            false => MQMO_NONE,
-        },
-        ..Gmo::default()
-    };
-    GetShape {
-        md: Md::default(),
-        gmo,
+        };
+        let waits = workload.get_wait.is_none_or(|wait| !wait.is_zero());
+        let wait = if waits { MQGMO_WAIT } else { MQGMO_NO_WAIT };
+        let convert = if workload.convert { MQGMO_CONVERT } else { 0 };
+        let answered = matches!(workload.module, Module::Requester | Module::PutGet);
+        let gmo = Gmo {
+            version: 2,
+            options: get | wait | convert | MQGMO_FAIL_IF_QUIESCING,
+            match_options: match workload.by_correlation_id && answered {
+                true => MQMO_MATCH_CORREL_ID,
+                false => MQMO_NONE,
+            },
+            ..Gmo::default()
+        };
+        Shapes {
+            put: PutShape {
+                md,
+                pmo,
+                answered: !workload.asynchronous,
+            },
+            get: GetShape {
+                md: Md::default(),
+                gmo,
+            },
+        }
     }
 }
 

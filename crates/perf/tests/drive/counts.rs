@@ -7,10 +7,8 @@ use std::time::{Duration, Instant};
 use posthaste_client::{Address, Connect};
 use posthaste_mqi::Reason;
 use posthaste_perf::drive::{start, start_unless};
-use posthaste_perf::measure::Interrupt;
-use posthaste_perf::workload::{
-    Carriers, Destinations, Module, PerfError, Syncpoint, Target, Workload,
-};
+use posthaste_perf::measure::{Interrupt, LabError};
+use posthaste_perf::workload::{Carriers, Destinations, Module, Syncpoint, Target, Workload};
 use posthaste_server::EndMode;
 
 use crate::rig::*;
@@ -38,7 +36,7 @@ fn asynchronous_puts_that_nobody_could_ask_after_are_not_counted() {
         assert!(outcome.partial && outcome.failed == 1);
         assert_eq!((outcome.iterations, outcome.window), (0, 0));
         // Who answered is known, though nobody was asked for.
-        let PerfError::Call { object, .. } = &outcome.failures[0] else {
+        let LabError::Call { object, .. } = &outcome.failures[0] else {
             panic!("{:?}", outcome.failures);
         };
         assert!(["QM1", "DEST"].contains(&object.as_str()), "{object}");
@@ -100,7 +98,7 @@ fn a_message_longer_than_the_channel_allows_has_one_reason() {
                 let running = start(&long, &rig.client()).unwrap();
                 assert!(running.wait(LONG));
                 let outcome = running.stop();
-                let PerfError::Call { reason, .. } = &outcome.failures[0] else {
+                let LabError::Call { reason, .. } = &outcome.failures[0] else {
                     panic!("{:?}", outcome.failures);
                 };
                 assert_eq!(*reason, Reason::DATA_LENGTH_ERROR, "{:?}", outcome.failures);
@@ -135,7 +133,7 @@ fn a_start_that_is_not_answered_is_given_up_in_time() {
         let within = impatient.start_within;
         assert_eq!(
             error,
-            PerfError::StartTimedOut {
+            LabError::StartTimedOut {
                 ready: 0,
                 applications: 2,
                 within

@@ -18,9 +18,8 @@ use posthaste_mqi::constants::{
 };
 use posthaste_mqi::{Chars, Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 use posthaste_perf::drive::start;
-use posthaste_perf::workload::{
-    Carriers, Destinations, Module, PerfError, Syncpoint, Target, Text, Workload,
-};
+use posthaste_perf::measure::LabError;
+use posthaste_perf::workload::{Carriers, Destinations, Module, Syncpoint, Target, Text, Workload};
 use posthaste_server::EndMode;
 
 use crate::rig::*;
@@ -344,7 +343,7 @@ fn windows_and_the_end_are_in_order() {
     }
 }
 
-fn refused(workload: &Workload, target: &Target) -> PerfError {
+fn refused(workload: &Workload, target: &Target) -> LabError {
     match start(workload, target) {
         Ok(_) => panic!("started"),
         Err(error) => error,
@@ -375,7 +374,7 @@ fn what_is_not_there_is_named() {
         assert!(error.contains("127.0.0.1(1)"), "{error}");
     }
     let inside = refused(&workload(Module::Sender, TWO_LOOPS), &rig.inside());
-    assert!(matches!(inside, PerfError::Usage(_)), "{inside}");
+    assert!(matches!(inside, LabError::BadInput(_)), "{inside}");
 }
 
 #[test]
@@ -391,7 +390,7 @@ fn an_application_that_fails_ends_alone_and_says_why() {
         assert!(running.wait(LONG));
         let outcome = running.stop();
         assert!(outcome.partial);
-        let PerfError::Call {
+        let LabError::Call {
             call,
             object,
             reason,

@@ -20,90 +20,57 @@ const WAKE: u64 = u64::MAX;
 
 /// What a look has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ready {
+pub(crate) enum Ready {
     /// The socket of this number has something to read, or has ended.
     Read(usize),
     /// The socket of this number has room, and nothing to read.
     Room(usize),
-    /// Somebody has called [`Waker::wake`].
+    /// Somebody has called what [`EventLoop::waker`] gave.
     Woken,
 }
 
-/// What a socket is watched for. Its end is always told, as something to read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interest {
-    /// Something to read.
-    Input,
-    /// Room to write: whoever does not read what is written to it is not read from.
-    Room,
-    /// Both.
-    Both,
-}
-
-/// Ends a loop's wait from another thread.
-#[derive(Clone)]
-pub struct Waker(Arc<OwnedFd>);
-
-impl Waker {
-    /// The loop looks at once.
-    pub fn wake(&self) {
-        // It can only be refused when it is full, and then the loop is awake.
-        let _ = rustix::io::write(&*self.0, &1u64.to_ne_bytes());
-    }
-}
-
 /// The loop.
-pub struct EventLoop {
+pub(crate) struct EventLoop {
     epoll: OwnedFd,
-    wake: Waker,
+    wake: Arc<OwnedFd>,
 }
 
 impl EventLoop {
     /// A loop without sockets.
-    ///
-    /// # Errors
-    /// The system has no room for it.
-    pub fn new() -> io::Result<EventLoop> {
+    pub(crate) fn new() -> io::Result<EventLoop> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-        let wake = Waker(Arc::new(eventfd(0, flags)?));
-        epoll::add(&epoll, &*wake.0, EventData::new_u64(WAKE), EventFlags::IN)?;
+        let wake = Arc::new(eventfd(0, flags)?);
+        epoll::add(&epoll, &*wake, EventData::new_u64(WAKE), EventFlags::IN)?;
         Ok(EventLoop { epoll, wake })
     }
 
-    /// What wakes it.
-    pub fn waker(&self) -> Waker {
-        self.wake.clone()
+    /// What ends a wait from another thread: the loop looks at once.
+    pub(crate) fn waker(&self) -> impl Fn() + Send + 'static {
+        let wake = self.wake.clone();
+        // It can only be refused when it is full, and then the loop is awake.
+        move || _ = rustix::io::write(&*wake, &1u64.to_ne_bytes())
     }
 
     /// Watches a socket for something to read.
-    ///
-    /// # Errors
-    /// The system has no room for it.
-    pub fn add(&self, socket: impl AsFd, number: usize) -> io::Result<()> {
+    pub(crate) fn add(&self, socket: impl AsFd, number: usize) -> io::Result<()> {
         let data = EventData::new_u64(number as u64);
         Ok(epoll::add(&self.epoll, socket, data, EventFlags::IN)?)
     }
 
-    /// What a socket is watched for from now on.
-    ///
-    /// # Errors
-    /// The socket is not watched.
-    pub fn watch(&self, socket: impl AsFd, number: usize, interest: Interest) -> io::Result<()> {
-        let flags = match interest {
-            Interest::Input => EventFlags::IN,
-            Interest::Room => EventFlags::OUT,
-            Interest::Both => EventFlags::IN | EventFlags::OUT,
-        };
+    /// What a socket is watched for from now on. Its end is always told, as something to read.
+    pub(crate) fn watch(
+        &self,
+        socket: impl AsFd,
+        number: usize,
+        interest: EventFlags,
+    ) -> io::Result<()> {
         let data = EventData::new_u64(number as u64);
-        Ok(epoll::modify(&self.epoll, socket, data, flags)?)
+        Ok(epoll::modify(&self.epoll, socket, data, interest)?)
     }
 
     /// Waits until something is ready, at most so long; none waits for ever. What was found replaces `ready`.
-    ///
-    /// # Errors
-    /// The system refuses it.
-    pub fn wait(&mut self, at_most: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
+    pub(crate) fn wait(&self, at_most: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
         let timeout = at_most.and_then(|time| Timespec::try_from(time).ok());
         ready.clear();
         let mut room = [const { MaybeUninit::uninit() }; EVENTS];
@@ -113,21 +80,16 @@ impl EventLoop {
             Err(error) => return Err(error.into()),
         };
         for event in events {
-            ready.push(match event.data.u64() {
+            let (number, flags) = (event.data.u64(), event.flags);
+            ready.push(match number {
                 WAKE => {
                     let mut number = [0; 8];
                     // Whether it was read before changes nothing.
-                    let _ = rustix::io::read(&*self.wake.0, &mut number);
+                    let _ = rustix::io::read(&*self.wake, &mut number);
                     Ready::Woken
                 }
-                number => {
-                    let number = usize::try_from(number).unwrap_or(usize::MAX);
-                    let flags = event.flags;
-                    match flags == EventFlags::OUT {
-                        true => Ready::Room(number),
-                        false => Ready::Read(number),
-                    }
-                }
+                number if flags == EventFlags::OUT => Ready::Room(number as usize),
+                number => Ready::Read(number as usize),
             });
         }
         Ok(())
@@ -141,7 +103,7 @@ mod tests {
 
     use super::*;
 
-    fn look(own: &mut EventLoop) -> Vec<Ready> {
+    fn look(own: &EventLoop) -> Vec<Ready> {
         let mut ready = Vec::new();
         own.wait(Some(Duration::ZERO), &mut ready).unwrap();
         ready
@@ -149,34 +111,35 @@ mod tests {
 
     #[test]
     fn it_tells_who_can_read_who_has_room_and_that_somebody_called() {
-        let mut own = EventLoop::new().unwrap();
+        let own = EventLoop::new().unwrap();
         let (mut ours, mut theirs) = UnixStream::pair().unwrap();
         ours.set_nonblocking(true).unwrap();
         own.add(&ours, 7).unwrap();
-        assert_eq!(look(&mut own), []);
-        own.waker().wake();
-        own.waker().wake();
-        assert_eq!(look(&mut own), [Ready::Woken]);
-        assert_eq!(look(&mut own), [], "it was heard");
+        assert_eq!(look(&own), []);
+        own.waker()();
+        own.waker()();
+        assert_eq!(look(&own), [Ready::Woken]);
+        assert_eq!(look(&own), [], "it was heard");
         // Full, and nobody asks for room.
         let mut sent = 0;
         while let Ok(more) = ours.write(&[1; 4096]) {
             sent += more;
         }
-        assert_eq!(look(&mut own), []);
-        own.watch(&ours, 7, Interest::Both).unwrap();
-        assert_eq!(look(&mut own), []);
+        assert_eq!(look(&own), []);
+        own.watch(&ours, 7, EventFlags::IN | EventFlags::OUT)
+            .unwrap();
+        assert_eq!(look(&own), []);
         theirs.read_exact(&mut vec![0; sent]).unwrap();
-        assert_eq!(look(&mut own), [Ready::Room(7)]);
+        assert_eq!(look(&own), [Ready::Room(7)]);
         // What can be read comes first: reading makes the other side go on.
         theirs.write_all(b"x").unwrap();
-        assert_eq!(look(&mut own), [Ready::Read(7)]);
-        own.watch(&ours, 7, Interest::Input).unwrap();
+        assert_eq!(look(&own), [Ready::Read(7)]);
+        own.watch(&ours, 7, EventFlags::IN).unwrap();
         ours.read_exact(&mut [0]).unwrap();
-        assert_eq!(look(&mut own), []);
+        assert_eq!(look(&own), []);
         drop(theirs);
-        assert_eq!(look(&mut own), [Ready::Read(7)], "its end can be read");
+        assert_eq!(look(&own), [Ready::Read(7)], "its end can be read");
         drop(ours);
-        assert_eq!(look(&mut own), []);
+        assert_eq!(look(&own), []);
     }
 }
