@@ -36,13 +36,3 @@ pub struct Application {
     /// MQCNO options.
     pub options: i32,
 }
-
-impl Application {
-    /// Whether it is another connection of the same application: of the same user, name and address.
-    pub(crate) fn is_application_of(&self, other: &Application) -> bool {
-        fn of(who: &Application) -> [&str; 3] {
-            [&who.user, &who.name, &who.conname]
-        }
-        of(self) == of(other)
-    }
-}

@@ -588,7 +588,8 @@ impl Session {
             return;
         }
         let other = session.connections.get(qm.numbers.in_this_run(number));
-        let Some(other) = other.filter(|other| session.who.is_application_of(&other.who)) else {
+        let of = |who: &Application| (who.user.clone(), who.name.clone(), who.conname.clone());
+        let Some(other) = other.filter(|other| of(&other.who) == of(&session.who)) else {
             return;
         };
         let standing = {

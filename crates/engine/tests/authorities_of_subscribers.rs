@@ -4,7 +4,7 @@
 
 mod world;
 
-use posthaste_engine::{Session, SubscribeOptions};
+use posthaste_engine::{Application, Session, SubscribeOptions};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Chars, Hobj, Reason, Sd};
@@ -90,10 +90,17 @@ fn a_subscription_that_became_anothers_alone_is_not_ended_by_a_handle_from_befor
 
 /// Sessions of a connection consumer use their subscription beside it, by its identifier, which is no secret.
 #[test]
-fn a_subscription_in_use_is_joined_by_its_application_alone() {
+fn a_subscription_in_use_is_joined_by_its_user_alone() {
     let (w, _) = world(false);
     grant(&w, &[CONNECTS, RESUMES]);
-    let [boss, session] = ["boss", "boss"].map(|user| admit(&w, user).unwrap());
+    let boss = admit(&w, "boss").unwrap();
+    // By another way, as a balancer gives it.
+    let elsewhere = Application {
+        user: "boss".to_owned(),
+        conname: "192.0.2.1".to_owned(),
+        ..who("test")
+    };
+    let session = block_on(w.qm().admit(elsewhere)).unwrap();
     let app = admit(&w, "app").unwrap();
     let of_any = sd(MQSO_CREATE | DURABLE | MQSO_ANY_USERID, "S");
     let used = hsub(&boss, of_any);

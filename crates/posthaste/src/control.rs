@@ -236,10 +236,9 @@ pub(crate) fn stop(place: Option<&Path>, args: &cli::Stop) -> Result<Exit, Failu
             // What is under way holds it up.
             let killed = ending.kill();
             killed.map_err(|error| Failure::io(&home.folder, &error))?;
-            wait(&home, &mut ending, Some(RELEASED))?;
         }
     }
-    released(&home)?;
+    released(&home, ending.process())?;
     ended_as_asked(&home, asked)?;
     tell(args.quiet, "AMQ8004I", &[&home.name])?;
     Ok(Exit::Done)
@@ -278,7 +277,7 @@ const RELEASED: Duration = Duration::from_secs(10);
 
 /// The process closes its sockets before it is gone, which it is when the last of its threads has written what it was writing: whoever
 /// starts the queue manager next, or copies its files, wants to know that.
-fn released(home: &Home) -> Result<(), Failure> {
+fn released(home: &Home, process: Option<u32>) -> Result<(), Failure> {
     let env = posthaste_env::os();
     let until = Instant::now() + RELEASED;
     let path = home.lock();
@@ -287,9 +286,9 @@ fn released(home: &Home) -> Result<(), Failure> {
             // It was deleted meanwhile.
             break;
         }
-        // Or somebody has started it again.
-        let state = server::state(&env, home);
-        if matches!(state, State::Running(phase) if phase != server::Phase::Starting) {
+        // Or somebody else looks at the files, or has started it again.
+        let another = server::holder_of(&path).filter(|holder| Some(*holder) != process);
+        if process.is_some() && another.is_some() {
             break;
         }
         if Instant::now() >= until {

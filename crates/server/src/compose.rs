@@ -357,14 +357,14 @@ impl Start<'_> {
 fn let_go(
     engine: EngineRun,
     lock: ProcessLock,
-    lanes_ended: Result<(), Failure>,
+    lanes_ended: Result<bool, Failure>,
 ) -> Result<(), Failure> {
-    let joined = engine.join(lanes_ended.is_ok());
-    let gone = lanes_ended.and(joined);
-    if gone.is_err() {
+    let alone = matches!(lanes_ended, Ok(true));
+    let joined = engine.join(alone);
+    if !alone || joined.is_err() {
         lock.keep();
     }
-    gone
+    lanes_ended.and(joined)
 }
 
 /// Has each lane told once of all its committers whom a log write has released.

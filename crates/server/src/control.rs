@@ -364,6 +364,12 @@ pub struct Ending {
 }
 
 impl Ending {
+    /// The process that ends, where the system says it.
+    pub fn process(&self) -> Option<u32> {
+        let peer = rustix::net::sockopt::socket_peercred(self.stream.get_ref());
+        peer.ok()?.pid.as_raw_nonzero().get().try_into().ok()
+    }
+
     /// Kills the process: it has not ended in the time that it may take.
     ///
     /// # Errors

@@ -54,7 +54,7 @@ pub use ini::configure::{
 pub use interrupt::Interrupt;
 pub use layout::private::make_new_files_private;
 pub use layout::registry::{
-    Registered, find, find_to_delete, holder, read as registered, remove as forget,
+    Registered, find, find_to_delete, holder, holder_of, read as registered, remove as forget,
 };
 pub use layout::{DataDir, Home, check_name, valid_name};
 pub use lifecycle::access::{ADMINISTRATOR, APPLICATIONS, Access, FIRST_PASSWORDS, FirstUsers};

@@ -389,18 +389,18 @@ impl SessionInner {
         }
     }
 
-    /// Whether a subscription that is in use may be used beside those who do: by one of the same application (user, name and address),
-    /// a session of its connection consumer. Of one that is shared each has his own part.
+    /// Whether a subscription that is in use may be used beside those who do: by a session of a connection consumer, whose connections are
+    /// of one user. They need not come from one address. Of one that is shared each has his own part.
     ///
     /// # Errors
     /// 2429.
     fn may_join(&self, found: &Found) -> Result<(), Reason> {
         let mut others = found.users.iter().filter(|user| **user != self.id);
-        let is_of_this = |number: &u64| {
+        let is_of_this_user = |number: &u64| {
             let other = self.connections.get(*number);
-            other.is_none_or(|other| self.who.is_application_of(&other.who))
+            other.is_none_or(|other| self.who.user == other.who.user)
         };
-        let nobody_elses = found.subscription.shared || others.all(is_of_this);
+        let nobody_elses = found.subscription.shared || others.all(is_of_this_user);
         nobody_elses
             .then_some(())
             .ok_or(Reason::SUBSCRIPTION_IN_USE)

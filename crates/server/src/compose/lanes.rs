@@ -52,16 +52,15 @@ impl ServingLanes {
         })
     }
 
-    /// Drops what is left and ends them.
+    /// Drops what is left and ends them. Whether they have ended: one that has not in time does with the process.
     ///
     /// # Errors
     /// One of them has failed.
-    pub(crate) fn end(&self, timeout: Duration) -> Result<(), Failure> {
-        // One that does not end in time ends with the process.
-        let _ = self.lanes.end(timeout);
+    pub(crate) fn end(&self, timeout: Duration) -> Result<bool, Failure> {
+        let ended = self.lanes.end(timeout);
         match self.failed.get() {
             Some(why) => Err(Failure::new(Exit::Internal, "AMQ6109S", &[why])),
-            None => Ok(()),
+            None => Ok(ended),
         }
     }
 }

@@ -318,8 +318,8 @@ fn lock(path: &Path, waits: Duration) -> Result<fs::File, Failure> {
     }
 }
 
-/// Who has the lock of a file, as the system says it: nothing of processes of another container.
-pub fn holder(path: &Path) -> String {
+/// The process that has the lock of a file, as the system says it: nothing of processes of another container.
+pub fn holder_of(path: &Path) -> Option<u32> {
     let number = fs::metadata(path).map(|found| {
         let (major, minor) = (
             rustix::fs::major(found.dev()),
@@ -329,15 +329,19 @@ pub fn holder(path: &Path) -> String {
     });
     let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
     // `1: FLOCK  ADVISORY  WRITE 4711 fe:00:6635612 0 EOF`; one that waits has `->` in the second place.
-    let process = number.ok().and_then(|number| {
+    number.ok().and_then(|number| {
         locks.lines().find_map(|line| {
             let fields: Vec<&str> = line.split_whitespace().collect();
             let found = fields.get(1) == Some(&"FLOCK") && fields.get(5) == Some(&&*number);
             let process = fields.get(4).filter(|_| found)?;
             process.parse::<u32>().ok().filter(|process| *process > 0)
         })
-    });
-    match process {
+    })
+}
+
+/// The same in words.
+pub fn holder(path: &Path) -> String {
+    match holder_of(path) {
         Some(process) => format!("process {process}"),
         None => "another process".to_owned(),
     }
