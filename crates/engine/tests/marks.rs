@@ -3,6 +3,8 @@
 
 mod world;
 
+use std::cell::RefCell;
+
 use posthaste_engine::{Consumer, Session};
 use posthaste_env::block_on;
 use posthaste_mqi::constants::*;
@@ -375,4 +377,23 @@ fn a_consumer_that_marks_is_woken_when_marks_of_others_lapse() {
     let mut waits = consumer(&t, b, MQGMO_BROWSE_FIRST | MQGMO_MARK_BROWSE_CO_OP);
     let lapsed = block_on(waits.next()).unwrap();
     assert_eq!(&lapsed.data()[..], b"1");
+}
+
+#[test]
+fn a_consumer_is_shown_all_whose_marks_have_lapsed() {
+    let (w, [(s, a), (t, b)]) = two(&["1", "2", "3"]);
+    w.run("ALTER QMGR MARKINT(50)");
+    for number in ["1", "2", "3"] {
+        assert_eq!(text(&s, a, SHARE), shown(number));
+    }
+    let waits = RefCell::new(consumer(
+        &t,
+        b,
+        MQGMO_BROWSE_FIRST | MQGMO_MARK_BROWSE_CO_OP,
+    ));
+    for number in ["1", "2", "3"] {
+        until("a mark has lapsed", || {
+            noted(&mut waits.borrow_mut()).as_deref() == Some(number)
+        });
+    }
 }

@@ -8,7 +8,7 @@
 //!   what went wrong is kept.
 //!
 //! * `application`: what each module does, call by call. `carrier`: what an application is carried by: `blocking`, a
-//!   thread for each, and `link`, a connection in a loop of many.
+//!   thread for each, and `link`, a connection in a loop of many. `connect`: how the queue manager is reached.
 //! * `multiplexed`: the loops, `seat`: a place there. `event_loop`: who can read, and who has room to write.
 //! * `course`: when an application's next iteration is due. `tally`: what has been counted.
 //! * `control`: how a group of applications is let go, stopped and waited for.

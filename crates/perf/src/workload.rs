@@ -46,9 +46,9 @@ pub enum Module {
     Receiver,
     /// Puts a message and gets that message.
     PutGet,
-    /// Publishes. The product has no topics yet.
+    /// Publishes, which the driver does not.
     Publisher,
-    /// Subscribes. The product has no topics yet.
+    /// Subscribes, which the driver does not.
     Subscriber,
 }
 

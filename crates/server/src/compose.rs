@@ -19,7 +19,7 @@ mod services;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use posthaste_admin::EventInbox;
 use posthaste_channel::{ConnAuth, Limits as ChannelLimits, Registry, Security, Sources};
@@ -296,8 +296,8 @@ impl Start<'_> {
         });
         let lanes_ended = lanes.end(FAREWELL);
         engine.qm.log().wake_directly();
-        runtime.shutdown_timeout(FAREWELL);
-        let gone = let_go(engine, lock, lanes_ended);
+        let tasks_ended = ended_within(runtime, FAREWELL);
+        let gone = let_go(engine, lock, (lanes_ended, tasks_ended));
         outcome?;
         gone
     }
@@ -353,13 +353,21 @@ impl Start<'_> {
     }
 }
 
+/// Ends a runtime; false: a command that it carries out goes on, for as long as a disk holds it up.
+fn ended_within(runtime: Runtime, timeout: Duration) -> bool {
+    let begun = Instant::now();
+    // It is back at once when all have ended.
+    runtime.shutdown_timeout(timeout);
+    begun.elapsed() < timeout
+}
+
 /// Lets others have the files once no thread works on them any more, or leaves that to the end of the process.
 fn let_go(
     engine: EngineRun,
     lock: ProcessLock,
-    lanes_ended: Result<bool, Failure>,
+    (lanes_ended, tasks_ended): (Result<bool, Failure>, bool),
 ) -> Result<(), Failure> {
-    let alone = matches!(lanes_ended, Ok(true));
+    let alone = tasks_ended && matches!(lanes_ended, Ok(true));
     let joined = engine.join(alone);
     if !alone || joined.is_err() {
         lock.keep();

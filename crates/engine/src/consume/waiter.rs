@@ -56,6 +56,8 @@ struct State {
     credit: u32,
     given: Fifo<Held>,
     look: bool,
+    /// It was listed when it looked all the same and found a message: it looks once more when it may have another.
+    again: bool,
     ended: Option<Reason>,
     waker: Option<Waker>,
 }
@@ -191,6 +193,8 @@ impl Waiter {
         let mut state = self.state.lock();
         let may = state.credit > 0 && state.ended.is_none();
         state.credit -= u32::from(may);
+        // There may be more of what it was not shown before.
+        state.again |= may && state.listed;
         may
     }
 
@@ -206,7 +210,7 @@ impl Waiter {
         if let Some(reason) = state.ended {
             return Poll::Ready(WaitOutcome::Ended(reason));
         }
-        if !state.listed && state.credit > 0 {
+        if state.credit > 0 && (!state.listed || std::mem::take(&mut state.again)) {
             return Poll::Ready(WaitOutcome::Look);
         }
         let waker = &mut state.waker;

@@ -138,7 +138,7 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("sn=1", "session numbers mean nothing here"),
     ("si=0", "session intervals mean nothing here"),
     ("rf=false", "RFH2 headers are not put by this release"),
-    ("mh=false", "message handles are not in this release"),
+    ("mh=false", "the driver uses no message handles"),
     ("cs=false gs", "the driver gets without selectors"),
     ("cb=false", "the driver has no callbacks (MQCB)"),
     ("jy=false", "the driver does not read ahead"),
@@ -158,16 +158,16 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
 
 pub(super) const MODULES: &str = "Requester, Responder, Sender, Receiver, PutGet";
 /// Modules of MQ-CPH that are not here.
-const LATER: &str =
+const ABSENT: &str =
     "Dummy Forwarder PublisherV6 SubscriberV6 DLQMon ReconnectTimer RequesterReconnectTimer";
 
 fn module(name: &str) -> Result<Module, String> {
-    let later = || {
-        LATER
+    let absent = || {
+        ABSENT
             .split(' ')
-            .any(|later| later.eq_ignore_ascii_case(name))
+            .any(|absent| absent.eq_ignore_ascii_case(name))
     };
-    Module::from_name(name).ok_or_else(|| match later() {
+    Module::from_name(name).ok_or_else(|| match absent() {
         true => format!("this module is not in this release; there are {MODULES}"),
         false => format!("there is no such module; there are {MODULES}"),
     })

@@ -29,9 +29,10 @@ pub fn run(args: &DiskTestArgs) -> Result<Exit, Failure> {
     if let Some(file) = &args.fio {
         return write_job_file(args, file);
     }
-    files::check_room(args)?;
-    let mut csv = args.csv.as_deref().map(Csv::open).transpose()?;
     posthaste_env::allow_descriptors();
+    files::check_room(args)?;
+    files::check_descriptors(args)?;
+    let mut csv = args.csv.as_deref().map(Csv::open).transpose()?;
     let (removal, interrupt) = guarded(&args.dir)?;
     say(&report::options(args));
     let files = match create(args, &removal, &interrupt) {
@@ -124,7 +125,9 @@ pub(crate) fn forced(
 
 /// Measures the only block size that there is, without a word.
 fn one(args: &DiskTestArgs, removal: &Removal, interrupt: &Interrupt) -> Result<Measured, NoFiles> {
+    posthaste_env::allow_descriptors();
     files::check_room(args)?;
+    files::check_descriptors(args)?;
     let files = files::create(args, removal, |_, _| !interrupt.raised())?;
     let block = args.blocks.first().ok_or(NoFiles::Interrupted)?;
     let found = worker::execute(args, &files, block, &mut |_| !interrupt.raised())?;

@@ -23,6 +23,8 @@ use crate::terminal::note;
 
 /// Bytes written at once when files are filled.
 const FILLING: usize = 1 << 20;
+/// Descriptors of all else than test files, generously.
+const OTHERS: u64 = 32;
 
 /// Names of files that must go.
 #[derive(Clone, Debug, Default)]
@@ -109,6 +111,22 @@ pub(super) fn check_room(args: &DiskTestArgs) -> Result<(), Failure> {
     );
     let shown = dir.display().to_string();
     Err(Failure::new(Exit::NoSpace, "AMQ2020E", &[&shown]).with_detail(detail))
+}
+
+/// Refuses more files than this process may have open, before the first of them is made.
+pub(super) fn check_descriptors(args: &DiskTestArgs) -> Result<(), Failure> {
+    let files = u64::from(args.files) * u64::from(args.queue_managers);
+    match posthaste_env::descriptor_limit() {
+        Some(limit) if files + OTHERS > limit => {
+            let why = format!(
+                "{} files and what else is open are more than this process may have open: {} (ulimit -n)",
+                grouped(files),
+                grouped(limit)
+            );
+            Err(Failure::bad_parameter(why))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Makes and fills the files. `progress` hears how many bytes of how many are there, and says whether

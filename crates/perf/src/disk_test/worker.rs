@@ -73,6 +73,7 @@ pub(super) fn execute(
             let closed = gate.write();
             for _ in 0..u64::from(args.background) * u64::from(args.queue_managers) {
                 thread("background").spawn_scoped(scope, || {
+                    drop(gate.read());
                     while !stop.load(Relaxed) {
                         std::hint::spin_loop();
                     }

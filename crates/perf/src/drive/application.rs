@@ -156,11 +156,14 @@ impl<C: Carrier> Application<C> {
                 Err(error)
             }
         };
+        // A queue manager in this process is one of what it holds.
+        let control = share.group.control.clone();
+        drop(share);
         let early = ended.unwrap_or_else(|error| {
-            share.control().fail(error);
+            control.fail(error);
             true
         });
-        share.control().ended(early);
+        control.ended(early);
     }
 
     async fn leave(self: Box<Self>) -> Result<(), LabError> {

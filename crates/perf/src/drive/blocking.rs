@@ -34,7 +34,7 @@ pub(crate) fn spawn(group: &Group) -> Result<Vec<Arc<Tally>>, LabError> {
         let started = thread::Builder::new()
             .name(format!("application {index}"))
             .stack_size(STACK)
-            .spawn(move || live(&Share::new(mine, tally), index));
+            .spawn(move || live(Share::new(mine, tally), index));
         if let Err(error) = started {
             group.control.end();
             return Err(LabError::workload(
@@ -47,23 +47,27 @@ pub(crate) fn spawn(group: &Group) -> Result<Vec<Arc<Tally>>, LabError> {
 }
 
 /// The whole life of an application.
-fn live(share: &Rc<Share>, index: u32) {
-    let (group, control) = (&share.group, share.control());
+fn live(share: Rc<Share>, index: u32) {
+    let (group, control) = (&share.group, share.group.control.clone());
     be_punctual(&group.workload);
     control.await_turn(index, &group.workload);
-    if control.ending() {
-        return control.ended(true);
-    }
-    let connection = match group.way.connect() {
-        Ok(connection) => connection,
-        Err(error) => {
-            control.fail(error);
+    let connected = match control.ending() {
+        true => None,
+        false => Some(group.way.connect()),
+    };
+    let connection = match connected {
+        Some(Ok(connection)) => connection,
+        ended => {
+            drop(share);
+            if let Some(Err(error)) = ended {
+                control.fail(error);
+            }
             return control.ended(true);
         }
     };
     let name = connection.queue_manager();
     let carrier = Blocking::new(connection, share.clone(), index);
-    let application = Application::new(carrier, name, share.clone(), (index, 0));
+    let application = Application::new(carrier, name, share, (index, 0));
     let life = pin!(application.live());
     let polled = life.poll(&mut Context::from_waker(Waker::noop()));
     assert_eq!(polled, Poll::Ready(()), "a blocking call does not wait");

@@ -1,6 +1,6 @@
 //! A loop over many sockets on one thread: who can read, who has room to write, and that somebody called.
 //!
-//! Invariants: nothing in here reads or writes; a socket that is closed is watched no more, so a number may be given to
+//! Invariants: no socket is read or written in here; one that is closed is watched no more, so a number may be given to
 //! another one.
 
 use std::io;

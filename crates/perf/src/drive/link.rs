@@ -246,7 +246,7 @@ impl Carrier for Link {
     async fn pause(&mut self, until: Option<Nanos>) -> Called<()> {
         match until {
             Some(until) => self.seat.wake_at(until),
-            None => self.seat.is_open(),
+            None => self.seat.opened(),
         }
         self.until(|link| {
             let control = link.share.control();

@@ -107,7 +107,7 @@ impl Seat {
     }
 
     /// The application waits for its group to be let go.
-    pub(crate) fn is_open(&self) {
+    pub(crate) fn opened(&self) {
         self.shared.opening.set(false);
     }
 

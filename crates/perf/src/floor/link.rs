@@ -1,7 +1,7 @@
 //! An application of the bare servers, in a loop beside those of a queue manager.
 //!
 //! A round trip is that of the real exchange: a requester puts, hears that it is done, and gets its reply by identifier; a
-//! responder gets, puts the reply, hears that it is done. To an echo only is put. It has calls of its own, because it is the
+//! responder gets, puts the reply, hears that it is done. An echo is only put to. It has calls of its own, because it is the
 //! yardstick: it does nothing that the exchange itself does not need.
 
 use std::convert::Infallible;
@@ -84,9 +84,10 @@ impl BareLink {
     pub(crate) async fn live(mut self: Box<Self>) {
         let share = self.share.clone();
         share.control().ready();
-        self.seat.is_open();
+        self.seat.opened();
         let Err(fault) = self.exchange().await;
         drop(self);
+        share.count();
         share.control().fail(fault.of("", ""));
         share.control().ended(true);
     }
@@ -107,14 +108,14 @@ impl BareLink {
                 continue;
             }
             self.identifier += 1;
-            let mut came = match self.role {
+            let mut identifier = match self.role {
                 Role::Echo => self.call(Kind::PutRequest, Kind::PutRequest).await?,
                 _ => self.call(Kind::PutRequest, Kind::Done).await?,
             };
             if self.role == Role::Requester {
-                came = self.call(Kind::GetReply, Kind::Message).await?;
+                identifier = self.call(Kind::GetReply, Kind::Message).await?;
             }
-            if came != self.identifier {
+            if identifier != self.identifier {
                 return Err(unexpected(Kind::Message));
             }
             let now = self.share.control().now();

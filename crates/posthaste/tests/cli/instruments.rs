@@ -245,6 +245,22 @@ fn a_disk_test_that_may_not_write_long_files_says_so_and_removes_them() {
 }
 
 #[test]
+fn a_disk_test_of_more_files_than_may_be_open_makes_none() {
+    let place = Place::new();
+    let dir = place.path().join("disk");
+    std::fs::create_dir(&dir).unwrap();
+    let program = place.named("posthaste");
+    let mut shell = Command::new("sh");
+    let limited = "ulimit -n 100; exec \"$0\" disktest --dir \"$1\" --qm 10 --numFiles 10 --fileSize 65536";
+    shell
+        .args(["-c", limited])
+        .arg(program.get_program())
+        .arg(&dir);
+    outcome(&mut shell).failed_with(39, "ulimit -n");
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
+}
+
+#[test]
 fn a_disk_test_refuses_what_cannot_be() {
     let place = Place::new();
     let dir = place.path().join("disk");
