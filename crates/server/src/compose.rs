@@ -256,23 +256,16 @@ impl Start<'_> {
         let mut config = self.configured.engine.clone();
         config.log_config.writes.plain |= self.options.plain_log;
         config.authorization = Some(self.authorization(&env.clock, operator)?);
+        let runtime = self.runtime()?;
+        let lanes = self.lanes(&ends.0)?;
+        // From here on a failure is an end, too: it lets the files go.
         let engine = EngineRun::start(env, home, &config, operator).inspect_err(|failure| {
+            let _ = lanes.end(FAREWELL);
             // Whoever runs it writes down how that ends.
             if failure.exit != Exit::InUse {
                 Cause::of(failure).record(home);
             }
         })?;
-        LastEnd::forget(home)?;
-        another_root::claim_at_start(&self.options.data, home, &**operator);
-        broken_off::forget_creation(home, &config.log)?;
-        let runtime = self.runtime()?;
-        let lanes = match self.place.listens() {
-            true => self.configured.settings.lanes,
-            // Only commands and local tools are served.
-            false => 1,
-        };
-        let lanes = ServingLanes::start(lanes, &ends.0)
-            .map_err(|error| Failure::io(&home.folder, &error))?;
         let outcome = runtime.block_on(async {
             tell_lanes_together(engine.qm.log());
             let name = home.name.clone();
@@ -281,8 +274,12 @@ impl Start<'_> {
                 name,
                 Arc::clone(operator),
             ));
-            let server =
-                Server::open(self, (operator, events), &engine.qm, ends, &lanes.lanes).await;
+            let server = match self.note_start(&config.log, &**operator) {
+                Ok(()) => {
+                    Server::open(self, (operator, events), &engine.qm, ends, &lanes.lanes).await
+                }
+                Err(failure) => Err(failure),
+            };
             let ended = match server {
                 Ok(server) => server.serve(home, served).await,
                 Err(failure) => {
@@ -300,6 +297,24 @@ impl Start<'_> {
         let gone = let_go(engine, lock, (lanes_ended, tasks_ended));
         outcome?;
         gone
+    }
+
+    /// Writes down that it runs, once it has been recovered.
+    fn note_start(&self, log: &Path, operator: &dyn Operator) -> Result<(), Failure> {
+        let RunOptions { data, home, .. } = self.options;
+        LastEnd::forget(home)?;
+        another_root::claim_at_start(data, home, operator);
+        broken_off::forget_creation(home, log)
+    }
+
+    fn lanes(&self, ask: &Ask) -> Result<ServingLanes, Failure> {
+        let lanes = match self.place.listens() {
+            true => self.configured.settings.lanes,
+            // Only commands and local tools are served.
+            false => 1,
+        };
+        let folder = &self.options.home.folder;
+        ServingLanes::start(lanes, ask).map_err(|error| Failure::io(folder, &error))
     }
 
     /// The audit log, if there is to be one, and whether it has every connection.

@@ -307,6 +307,21 @@ fn persistent_messages_outlive_the_queue_manager() {
     }
 }
 
+/// Once it has been recovered, a start that fails ends what it has begun: the process lives on.
+#[test]
+fn a_start_that_fails_lets_the_files_go() {
+    let (_folder, data) = created();
+    opened(&data).end(EndMode::Controlled).unwrap();
+    let home = posthaste_server::find(&data, Some("QM1")).unwrap();
+    let ended = home.folder.join("ended");
+    std::fs::remove_file(&ended).unwrap();
+    std::fs::create_dir(&ended).unwrap();
+    let failure = InProcess::open(&data, "QM1", &InProcessOptions::default()).unwrap_err();
+    assert_eq!((failure.exit, failure.id), (Exit::Unusable, "AMQ2008E"));
+    std::fs::remove_dir(&ended).unwrap();
+    opened(&data).end(EndMode::Controlled).unwrap();
+}
+
 #[test]
 fn one_at_a_time_has_the_files() {
     let (_folder, data) = created();

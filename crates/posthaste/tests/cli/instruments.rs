@@ -251,7 +251,7 @@ fn a_disk_test_of_more_files_than_may_be_open_makes_none() {
     std::fs::create_dir(&dir).unwrap();
     let program = place.named("posthaste");
     let mut shell = Command::new("sh");
-    let limited = "ulimit -n 100; exec \"$0\" disktest --dir \"$1\" --qm 10 --numFiles 10 --fileSize 65536";
+    let limited = "ulimit -n 100; exec \"$0\" disktest --dir \"$1\" --qm 10 --numFiles 10 --fileSize 65536 --bsize 4K";
     shell
         .args(["-c", limited])
         .arg(program.get_program())
