@@ -34,9 +34,9 @@ pub fn run(place: Option<&Path>, words: &[String]) -> Result<Exit, Failure> {
     if let Some(text) = asked(words) {
         return output::plain(&text).map(|()| Exit::Done);
     }
-    let words = reading::long(words)?;
-    let flags = Flags::read(&words)?;
-    let workloads = flags.workloads()?;
+    let words = reading::long(words).map_err(failure::of)?;
+    let flags = Flags::read(&words).map_err(failure::of)?;
+    let workloads = flags.workloads().map_err(failure::of)?;
     let interrupt = match flags.start.signals {
         true => Interrupt::on_signals().map_err(|error| failure::system("signals", &error))?,
         false => Interrupt::none(),

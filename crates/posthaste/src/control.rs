@@ -287,8 +287,9 @@ fn released(home: &Home, process: Option<u32>) -> Result<(), Failure> {
             break;
         }
         // Or somebody else looks at the files, or has started it again.
-        let another = server::holder_of(&path).filter(|holder| Some(*holder) != process);
-        if process.is_some() && another.is_some() {
+        if let (Some(process), Some(holder)) = (process, server::holder_of(&path))
+            && holder != process
+        {
             break;
         }
         if Instant::now() >= until {

@@ -24,6 +24,8 @@ use std::time::Duration;
 use posthaste_admin::{Admin, Decision, Undecided};
 use posthaste_command::Reply;
 use posthaste_engine::{Application, EndMode, TransactionStatus};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixListener;
 use tokio::sync::{mpsc, watch};
@@ -366,8 +368,8 @@ pub struct Ending {
 impl Ending {
     /// The process that ends, where the system says it.
     pub fn process(&self) -> Option<u32> {
-        let peer = rustix::net::sockopt::socket_peercred(self.stream.get_ref());
-        peer.ok()?.pid.as_raw_nonzero().get().try_into().ok()
+        let process = listener(self.stream.get_ref()).ok()?;
+        process.as_raw_nonzero().get().try_into().ok()
     }
 
     /// Kills the process: it has not ended in the time that it may take.
@@ -375,12 +377,7 @@ impl Ending {
     /// # Errors
     /// The system does not say which process it is, or lets nobody end it.
     pub fn kill(&self) -> io::Result<()> {
-        match kill_listener(self.stream.get_ref()) {
-            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => {
-                Ok(())
-            }
-            killed => killed,
-        }
+        kill_listener(self.stream.get_ref())
     }
 
     /// Waits until the queue manager has ended; false when `within` passed before.
@@ -469,11 +466,17 @@ fn refused(home: &Home, timeout: Duration, error: &io::Error) -> Failure {
     }
 }
 
-/// Kills a process that does not answer: the one that listens on the socket, whatever number it has.
+/// The process at the other end of a connection: the one that listens on the socket.
+fn listener(stream: &UnixStream) -> io::Result<Pid> {
+    Ok(rustix::net::sockopt::socket_peercred(stream)?.pid)
+}
+
+/// Kills a process that does not answer, whatever number it has, unless it has gone.
 fn kill_listener(stream: &UnixStream) -> io::Result<()> {
-    let peer = rustix::net::sockopt::socket_peercred(stream)?;
-    rustix::process::kill_process(peer.pid, rustix::process::Signal::KILL)?;
-    Ok(())
+    match rustix::process::kill_process(listener(stream)?, Signal::KILL) {
+        Err(Errno::SRCH) => Ok(()),
+        killed => Ok(killed?),
+    }
 }
 
 fn no_answer(home: &Home, within: Duration) -> Failure {
@@ -488,10 +491,12 @@ pub fn silent(home: &Home) -> Failure {
 
 /// That a queue manager is running, and in which process.
 pub fn running(home: &Home) -> Failure {
-    let peer = SocketPath::new(&home.control())
+    let process = SocketPath::new(&home.control())
         .and_then(|socket| UnixStream::connect(socket.path()))
-        .and_then(|stream| Ok(rustix::net::sockopt::socket_peercred(&stream)?));
-    let process = peer.map_or("?".to_owned(), |peer| peer.pid.as_raw_nonzero().to_string());
+        .and_then(|stream| listener(&stream));
+    let process = process.map_or("?".to_owned(), |process| {
+        process.as_raw_nonzero().to_string()
+    });
     Failure::new(Exit::Running, "AMQ2021E", &[&home.name, &process])
 }
 

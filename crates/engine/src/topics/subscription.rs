@@ -11,7 +11,7 @@ use std::sync::Arc;
 use posthaste_env::sync::RwLock;
 use posthaste_env::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use posthaste_mqi::constants::MQEI_UNLIMITED;
-use posthaste_mqi::{CorrelId, Name};
+use posthaste_mqi::{Chars, CorrelId, Name};
 use posthaste_selector::Selector;
 use posthaste_topic::Filter;
 
@@ -193,6 +193,11 @@ pub(crate) fn keep_one_of_each_group(all: &mut Vec<Arc<Subscription>>) -> BTreeS
 }
 
 impl Subscription {
+    /// Whether it is this user's, as far as a user identifier in a message tells.
+    pub(crate) fn is_of(&self, user: &Chars<12>) -> bool {
+        Chars::<12>::new(&self.user).text() == user.text()
+    }
+
     /// The group that it is of, if it is of one.
     pub(crate) fn group(&self) -> Option<Group> {
         let to = &self.destination;

@@ -241,7 +241,7 @@ impl Caller {
         if of.any_user {
             return self.may_subscribe(qm, of.filter.branch(), false).map(drop);
         }
-        match Chars::<12>::new(&of.user).text() == user.text() {
+        match of.is_of(user) {
             true => Ok(()),
             false => self.check_manager(qm, Authority::Change.into()).map(drop),
         }
@@ -364,14 +364,14 @@ impl SessionInner {
         self.caller_for(call, is_alternate.then_some(&user)).await
     }
 
-    /// On whose behalf a handle of this user's is closed, with what that needs.
+    /// On whose behalf a subscription is ended by a handle of this user's.
     ///
     /// # Errors
     /// 2035 the connection's user may not name another one; 2063 nobody could say who it is.
-    pub(super) async fn closing(&self, user: &Chars<12>, options: i32) -> Result<Caller, Reason> {
+    pub(super) async fn removing(&self, user: &Chars<12>) -> Result<Caller, Reason> {
         let named = user.text();
         let is_alternate = named != Chars::<12>::new(&self.who.user).text();
-        let call = ("MQCLOSE", options);
+        let call = ("MQCLOSE", MQCO_REMOVE_SUB);
         self.caller_for(call, is_alternate.then_some(&named)).await
     }
 

@@ -16,7 +16,6 @@ use crate::handles::{Handle, Open, OpenSubscription, Target, is_list};
 use crate::manager::Inner;
 use crate::queue::Queue;
 use crate::session::{Session, SessionInner};
-use crate::topics::Found;
 
 /// The queue to delete, if the close option asks for that and the queue lets it.
 fn to_delete(handle: &Handle, options: i32) -> Result<Option<Arc<Queue>>, Reason> {
@@ -126,18 +125,12 @@ impl SessionInner {
     async fn close_subscription(
         &self,
         hobj: Hobj,
-        OpenSubscription { id, user }: &OpenSubscription,
+        opened: &OpenSubscription,
         options: i32,
     ) -> Verb<()> {
         let qm = &self.qm;
-        let is_durable = |found: &Found| found.subscription.durable;
-        let ends_one = options == MQCO_REMOVE_SUB;
-        let caller = match ends_one && qm.topics.found(id).as_ref().is_some_and(is_durable) {
-            true => Some(self.closing(user, options).await?),
-            false => None,
-        };
-        let found = qm.topics.found(id);
-        let durable = found.as_ref().map(|found| found.subscription.durable);
+        let found = qm.topics.found(&opened.id);
+        let durable = found.map(|found| found.subscription.durable);
         match options {
             MQCO_NONE | MQCO_REMOVE_SUB => {}
             MQCO_KEEP_SUB if durable != Some(false) => {}
@@ -146,26 +139,31 @@ impl SessionInner {
             }
             _ => return Err(Reason::OPTIONS_ERROR),
         }
-        let mut end = None;
-        match found {
-            Some(found) if ends_one && found.subscription.durable => {
-                if let Some(caller) = caller {
-                    caller.may_remove(qm, &found.subscription, user)?;
-                }
-                if found.users.iter().any(|user| *user != self.id) {
-                    return Err(Reason::SUBSCRIPTION_IN_USE);
-                }
-                let remove = || qm.end_subscription(&found.subscription);
-                let removed = qm.with_log_room(remove).await;
-                end = removed.or_else(|error| refused(qm, error))?;
-            }
-            None if ends_one => end = Some(qm.log.appended()),
-            _ => {}
-        }
+        let end = match (options, durable) {
+            (MQCO_REMOVE_SUB, Some(true)) => self.remove(opened).await?,
+            (MQCO_REMOVE_SUB, None) => Some(qm.log.appended()),
+            _ => None,
+        };
         self.lock().handles.remove(hobj)?;
-        qm.end_use(id, self.id);
+        qm.end_use(&opened.id, self.id);
         self.forced(end).await?;
         Ok(Done::ok(()))
+    }
+
+    /// Ends a durable subscription by its handle, unless somebody has ended it meanwhile. Gives where the log says so at the latest.
+    async fn remove(&self, opened: &OpenSubscription) -> Result<Option<Lsn>, Reason> {
+        let qm = &self.qm;
+        let caller = self.removing(&opened.user).await?;
+        let Some(found) = qm.topics.found(&opened.id) else {
+            return Ok(Some(qm.log.appended()));
+        };
+        caller.may_remove(qm, &found.subscription, &opened.user)?;
+        if found.users.iter().any(|user| *user != self.id) {
+            return Err(Reason::SUBSCRIPTION_IN_USE);
+        }
+        let remove = || qm.end_subscription(&found.subscription);
+        let removed = qm.with_log_room(remove).await;
+        removed.or_else(|error| refused(qm, error))
     }
 
     async fn forced(&self, end: Option<Lsn>) -> Result<(), Reason> {

@@ -272,7 +272,7 @@ impl SessionInner {
 
     /// Whether it is on behalf of another user than the subscription's.
     fn is_another(&self, sd: &Sd, of: &Subscription) -> bool {
-        Chars::<12>::new(&of.user).text() != self.subscriber(sd)
+        !of.is_of(&self.on_behalf_of(sd))
     }
 
     /// Makes the destination of a subscription that is to be.
@@ -400,10 +400,10 @@ impl SessionInner {
             let other = self.connections.get(*number);
             other.is_none_or(|other| self.who.user == other.who.user)
         };
-        let nobody_elses = found.subscription.shared || others.all(is_of_this_user);
-        nobody_elses
-            .then_some(())
-            .ok_or(Reason::SUBSCRIPTION_IN_USE)
+        match found.subscription.shared || others.all(is_of_this_user) {
+            true => Ok(()),
+            false => Err(Reason::SUBSCRIPTION_IN_USE),
+        }
     }
 
     /// Whether a call on this user's behalf takes a subscription over: what is published comes in his name from then on (manual:

@@ -4,29 +4,28 @@ use posthaste_server::{Exit, Failure};
 
 use crate::measure::LabError;
 
-impl From<LabError> for Failure {
-    fn from(error: LabError) -> Failure {
-        match &error {
-            LabError::BadInput(what) => Failure::bad_parameter(what),
-            LabError::Unreachable {
-                queue_manager,
-                why,
-                reason,
-            } => {
-                let why = format!("{why}, reason {reason}");
-                Failure::new(Exit::NotRunning, "AMQ2209E", &[queue_manager, &why])
-            }
-            LabError::Call {
-                call,
-                object,
-                reason,
-                why,
-            } => {
-                let inserts = [call, object.as_str(), &reason.to_string(), why];
-                Failure::new(Exit::CallFailed, "AMQ2208E", &inserts)
-            }
-            _ => incomplete(&error.to_string()),
+/// What the driver's user reads of it.
+pub(super) fn of(error: LabError) -> Failure {
+    match &error {
+        LabError::BadInput(what) => Failure::bad_parameter(what),
+        LabError::Unreachable {
+            queue_manager,
+            why,
+            reason,
+        } => {
+            let why = format!("{why}, reason {reason}");
+            Failure::new(Exit::NotRunning, "AMQ2209E", &[queue_manager, &why])
         }
+        LabError::Call {
+            call,
+            object,
+            reason,
+            why,
+        } => {
+            let inserts = [call, object.as_str(), &reason.to_string(), why];
+            Failure::new(Exit::CallFailed, "AMQ2208E", &inserts)
+        }
+        _ => incomplete(&error.to_string()),
     }
 }
 

@@ -84,7 +84,7 @@ fn client(place: Option<&Path>, to: &ManagerFlags) -> Result<Connect, Failure> {
     connect.password = to.password.as_deref().map(Into::into);
     if let Some(cipher_spec) = &to.cipher_spec {
         let tls = encrypted(cipher_spec, to);
-        let tls = tls.map_err(|error| unreachable(&connect.queue_manager, error))?;
+        let tls = tls.map_err(|error| failure::of(unreachable(&connect.queue_manager, error)))?;
         connect.tls = Some(Box::new(tls));
     }
     Ok(connect)
@@ -130,7 +130,7 @@ fn drive(
     target: &Target,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let Some(started) = start_unless(workloads, target, interrupt)? else {
+    let Some(started) = start_unless(workloads, target, interrupt).map_err(failure::of)? else {
         note(&flags.output, "Ended before every application was ready.");
         return tell(flags, &Sum::default()).map(|()| Exit::Done);
     };
@@ -292,7 +292,7 @@ fn first_failure(sum: &Sum, outcome: &Outcome, behind: Option<&Outcome>) -> Fail
     let Some(first) = all.flat_map(|outcome| &outcome.failures).next() else {
         return failure::incomplete("an application ended before it was to");
     };
-    let mut failure = Failure::from(first.clone());
+    let mut failure = failure::of(first.clone());
     // Once it is running, whatever goes wrong is a call that failed.
     failure.exit = Exit::CallFailed;
     match sum.failed {
