@@ -45,7 +45,9 @@ impl ScriptReader {
     /// the number (from 1) of the command's first line.
     pub fn push(&mut self, line: &str) -> Option<(usize, String)> {
         self.line += 1;
-        let line = line.trim_end();
+        // Some editors begin a file so (a byte order mark).
+        let mark = if self.line == 1 { "\u{feff}" } else { "" };
+        let line = line.strip_prefix(mark).unwrap_or(line).trim_end();
         let first = line.trim_start();
         if first.is_empty() || first.starts_with('*') {
             return None;
@@ -99,6 +101,8 @@ mod tests {
             ("", &[]),
             ("\n  \n* only a comment\n   * indented", &[]),
             ("DIS QMGR", &[(1, "DIS QMGR")]),
+            ("\u{feff}DIS QMGR", &[(1, "DIS QMGR")]),
+            ("\n\u{feff}END", &[(2, "\u{feff}END")]),
             (
                 "DIS QMGR;\r\nDIS Q(*) ; \r\n",
                 &[(1, "DIS QMGR"), (2, "DIS Q(*)")],

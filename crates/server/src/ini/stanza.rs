@@ -83,6 +83,8 @@ pub fn read(bytes: &[u8]) -> (Vec<Stanza>, Vec<Fault>) {
             return (stanzas, vec![Fault { at, what }]);
         }
     };
+    // Some editors begin a file so (a byte order mark).
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (number, line) in text.lines().enumerate() {
         read_line(number + 1, line, &mut stanzas, &mut faults);
     }
@@ -217,6 +219,13 @@ mod tests {
         assert_eq!(log.entries[1].value_at, at(6, 9));
         assert_eq!(stanzas[1].entries[0].value, "");
         assert_eq!(stanzas[1].entries[0].value_at, at(8, 4));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_text() {
+        let (stanzas, faults) = read("\u{feff}Log:\n LogPath=/a\n".as_bytes());
+        assert_eq!((stanzas[0].name.as_str(), faults), ("Log", vec![]));
+        assert_eq!(stanzas[0].at, at(1, 1));
     }
 
     #[test]
