@@ -55,8 +55,9 @@ impl<T> Fifo<T> {
     }
 
     pub(super) fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
-        self.more.retain(&mut keep);
-        if self.first.as_ref().is_some_and(|first| !keep(first)) {
+        let leaves = self.first.as_ref().is_some_and(|first| !keep(first));
+        self.more.retain(keep);
+        if leaves {
             self.pop();
         }
     }
@@ -80,7 +81,12 @@ mod tests {
     fn entries_come_out_as_they_went_in() {
         let mut line = Fifo::default();
         (0..6).for_each(|n| line.push(n));
-        line.retain(|n| n % 3 != 0);
+        let mut asked = Vec::new();
+        line.retain(|n| {
+            asked.push(*n);
+            n % 3 != 0
+        });
+        assert_eq!(asked, [0, 1, 2, 3, 4, 5]);
         assert_eq!(line.iter().copied().collect::<Vec<_>>(), [1, 2, 4, 5]);
         assert_eq!(
             (line.get(0), line.get(3), line.get(4)),
