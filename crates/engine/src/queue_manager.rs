@@ -3,6 +3,7 @@
 //! Invariants: an end first forbids what is to begin no more, and then waits for what has begun. Everything that has to
 //! survive a clean end is in the queue files when it is over.
 
+use std::io;
 use std::sync::Arc;
 
 use posthaste_command::{Attrs, Object, ObjectKind};
@@ -281,6 +282,15 @@ impl QueueManager {
     /// writer has ended, and maintenance. Where nobody knows that, the system does it when the last thread of the process has gone.
     pub fn unlock(&self) {
         self.inner.unlock();
+    }
+
+    /// Makes a file without which there is no start. While the disk has no room for it, what is kept for checkpoints is spent, and
+    /// persistent messages are refused until that is there again.
+    ///
+    /// # Errors
+    /// As `make` says, or the reserve could not be made shorter.
+    pub fn make_file<T>(&self, make: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+        self.inner.home.room.make_file(make)
     }
 
     async fn clean_end(&self, sessions: Vec<Arc<SessionInner>>) -> Result<(), Stop> {

@@ -21,6 +21,7 @@
 //! be more: then a checkpoint files the oldest, as far as there is room, and leaves the log from the next on
 //! (`recovery/checkpoint.rs`).
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -231,18 +232,41 @@ impl Room {
             if !matches!(written, Err(StoreError::Full)) {
                 return written;
             }
-            let wanted = (bytes + bytes / 8 + MARGIN).max(LEAST);
-            if self.lacks_inodes_only(wanted) {
-                return Err(StoreError::Full);
+            if !self.give_up(who, (bytes + bytes / 8 + MARGIN).max(LEAST))? {
+                return written;
             }
-            // First nobody else may take room, then there is some.
-            self.whole.store(false, Ordering::SeqCst);
-            let keep = self.keep_for_others(who);
-            if !self.reserve.spend(wanted, keep)? {
-                return Err(StoreError::Full);
+        }
+    }
+
+    /// Makes a file without which there is no start, by spending the reserve while the disk has no room for it: where a file
+    /// system makes inodes of its room (XFS), a name needs some too.
+    pub(crate) fn make_file<T>(&self, mut make: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+        loop {
+            let made = make();
+            if !matches!(&made, Err(error) if error.kind() == io::ErrorKind::StorageFull) {
+                return made;
             }
+            if !self
+                .give_up(Writes::Image, LEAST)
+                .map_err(io::Error::other)?
+            {
+                return made;
+            }
+        }
+    }
+
+    /// Spends `wanted` bytes of the reserve, or what there is for `who`. Returns whether that can have helped.
+    fn give_up(&self, who: Writes, wanted: u64) -> Result<bool, StoreError> {
+        if self.lacks_inodes_only(wanted) {
+            return Ok(false);
+        }
+        // First nobody else may take room, then there is some.
+        self.whole.store(false, Ordering::SeqCst);
+        let spent = self.reserve.spend(wanted, self.keep_for_others(who))?;
+        if spent {
             mark(Mark::ReserveSpent);
         }
+        Ok(spent)
     }
 
     /// Makes what is missing of the reserve; lets messages take room once it is whole.
@@ -272,8 +296,6 @@ impl Room {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use posthaste_env::{DiskInFront, File, Open};
 
     use super::*;
@@ -317,6 +339,31 @@ mod tests {
                 (gives_up, !gives_up)
             );
         }
+    }
+
+    /// As a socket does on a file system that is full and makes inodes of its room.
+    #[test]
+    fn a_file_that_a_start_needs_is_made_of_the_reserve() {
+        let folder = tempfile::tempdir().unwrap();
+        let room = Room::new(&posthaste_env::os().disk, folder.path());
+        assert!(room.make().unwrap());
+        let held = room.reserve.held();
+        let made = room.make_file(|| match room.reserve.held() {
+            left if left < held => Ok("made"),
+            _ => Err(io::ErrorKind::StorageFull.into()),
+        });
+        assert_eq!(made.unwrap(), "made");
+        assert!(!room.is_open() && room.make().unwrap());
+
+        let never = room.make_file(|| Err::<(), _>(io::ErrorKind::StorageFull.into()));
+        assert_eq!(never.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        let mut tries = 0;
+        let other = room.make_file(|| {
+            tries += 1;
+            Err::<(), _>(io::ErrorKind::PermissionDenied.into())
+        });
+        assert_eq!(other.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(tries, 1);
     }
 
     #[test]

@@ -519,9 +519,10 @@ fn security(
     security.map_err(|error| Failure::io(&home.key_repository(), &error))
 }
 
-fn control_socket(home: &Home) -> Result<ControlSocket, Failure> {
+fn control_socket(home: &Home, qm: &QueueManager) -> Result<ControlSocket, Failure> {
     let control = home.control();
-    ControlSocket::bind(&control).map_err(|error| cannot_listen(&control, &error))
+    qm.make_file(|| ControlSocket::bind(&control))
+        .map_err(|error| cannot_listen(&control, &error))
 }
 
 /// Everything around the engine.
@@ -555,7 +556,7 @@ impl Server {
         } = start;
         let home = &options.home;
         let signals = place.signals(home)?;
-        let socket = control_socket(home)?;
+        let socket = control_socket(home, qm)?;
         let (phase, phases) = watch::channel(Phase::Starting);
         let door = Arc::new(Door::default());
         tokio::spawn(socket.run(ask, phases, Arc::clone(&door)));
@@ -566,7 +567,7 @@ impl Server {
         let reporting = Reporting::new(operator, lanes, most.turned_away);
         let places = most.admissions();
         let [network_places, local_places] = &places;
-        let _local = open_local(home, &by.local, local_places, &reporting)?;
+        let _local = open_local((home, qm), &by.local, local_places, &reporting)?;
         let buffer = configured.settings.log.buffer_pages;
         let listeners = Arc::new(Listeners::new(
             Arc::clone(&by.channels),
@@ -739,7 +740,7 @@ fn cannot_listen(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 fn open_local(
-    home: &Home,
+    (home, qm): (&Home, &QueueManager),
     registry: &Arc<Registry>,
     places: &Admission,
     reporting: &Arc<Reporting>,
@@ -750,8 +751,11 @@ fn open_local(
         mode: 0o600,
         ..Options::default()
     };
-    let listener = Listener::bind(&Address::Unix(socket.path().to_owned()), options)
-        .map_err(|error| cannot_listen(&path, &error.source))?;
+    let address = Address::Unix(socket.path().to_owned());
+    let bind = || Listener::bind(&address, options).map_err(|error| error.source);
+    let listener = qm
+        .make_file(bind)
+        .map_err(|error| cannot_listen(&path, &error))?;
     let (registry, lanes) = (Arc::clone(registry), reporting.lanes.clone());
     let serve = move |accepted: Accepted| registry.serve(accepted, &lanes);
     let watcher: Arc<dyn Watcher> = reporting.clone();

@@ -45,7 +45,7 @@ use campaign::{Campaign, Plan, Report};
 use plant::Plant;
 use power::PowerSupply;
 use server::Site;
-use small_disk::{Rounds, SmallDisk};
+use small_disk::{FileSystem, Rounds, SmallDisk};
 
 /// Kills a real server under load, again and again, and audits every message.
 ///
@@ -75,10 +75,13 @@ struct Arguments {
     /// synced, tears the last writes and reorders between syncs
     #[arg(long)]
     power_cuts: bool,
-    /// Instead: fill a file system of so many MiB (ext4 on a loop device; needs root) as often as --kills says,
+    /// Instead: fill a file system of so many MiB (on a loop device; needs root) as often as --kills says,
     /// kill or end the server on it, empty the queue, and see that there is room again
     #[arg(long, value_name = "MIB", conflicts_with_all = ["power_cuts", "plant"], value_parser = clap::value_parser!(u64).range(60..=4_000))]
     small_disk: Option<u64>,
+    /// The kind of that file system (XFS is made of no less than 300 MiB)
+    #[arg(long, requires = "small_disk", default_value = "ext4")]
+    file_system: FileSystem,
     /// Falsify the record in this way, to prove that it is found
     #[arg(long)]
     plant: Option<Plant>,
@@ -147,7 +150,13 @@ fn audit(arguments: &Arguments) -> io::Result<bool> {
         buffer: 65_536,
     };
     if let Some(mib) = arguments.small_disk {
-        return fill_small_disk(&site, &folder, seed, arguments.kills, mib);
+        return fill_small_disk(
+            &site,
+            &folder,
+            seed,
+            arguments.kills,
+            (mib, arguments.file_system),
+        );
     }
     let power = match arguments.power_cuts {
         true => Some(PowerSupply::mount(&site.data, seed)?),
@@ -203,13 +212,13 @@ fn fill_small_disk(
     folder: &Path,
     seed: u64,
     rounds: u32,
-    mib: u64,
+    (mib, kind): (u64, FileSystem),
 ) -> io::Result<bool> {
     println!(
-        "audit of {} with seed {seed}: {rounds} rounds on a disk of {mib} MiB",
+        "audit of {} with seed {seed}: {rounds} rounds on a disk of {mib} MiB ({kind:?})",
         site.program.display()
     );
-    let disk = SmallDisk::mount(&site.data, &folder.join("disk.img"), mib)?;
+    let disk = SmallDisk::mount(&site.data, &folder.join("disk.img"), (mib, kind))?;
     let mut all = Rounds::new(site, &disk, seed);
     match all.run(rounds)? {
         Ok(()) => {

@@ -1,12 +1,13 @@
-//! A file system that is too small: it is filled until puts are refused, the server is killed or ended on it and
-//! started again, the queue is emptied in one of the ways an operator has, and there must be room again.
+//! A file system that is too small: it is filled until puts are refused, and by another's file to the last block; the
+//! server is killed or ended on it and started again; the other's file goes, the queue is emptied in one of the ways an
+//! operator has, and there must be room again.
 //!
 //! Invariants:
-//! * The file system is a real one (ext4 in a file, mounted by the loop device), of this process alone.
+//! * The file system is a real one (in a file, mounted by the loop device), of this process alone.
 //! * What was acknowledged is known by number: it is there, in order and once, after every start.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -26,7 +27,25 @@ const HEALED: u64 = 85;
 /// How long that may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// An ext4 file system in a file, mounted while this lives.
+/// What kind of file system. They differ in what a new name needs: ext4 has its inodes from the beginning, XFS makes
+/// them of free room.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum FileSystem {
+    Ext4,
+    Xfs,
+}
+
+impl FileSystem {
+    fn make(self, image: &Path) -> io::Result<()> {
+        match self {
+            // No blocks kept back for root, who runs this.
+            FileSystem::Ext4 => run("mkfs.ext4", &["-q", "-F", "-m", "0"], &[image]),
+            FileSystem::Xfs => run("mkfs.xfs", &["-q", "-f"], &[image]),
+        }
+    }
+}
+
+/// A file system in a file, mounted while this lives.
 pub(crate) struct SmallDisk {
     folder: PathBuf,
 }
@@ -52,14 +71,48 @@ impl SmallDisk {
     ///
     /// # Errors
     /// This machine, or this user, cannot mount one.
-    pub(crate) fn mount(folder: &Path, image: &Path, mib: u64) -> io::Result<SmallDisk> {
+    pub(crate) fn mount(
+        folder: &Path,
+        image: &Path,
+        (mib, kind): (u64, FileSystem),
+    ) -> io::Result<SmallDisk> {
         File::create(image)?.set_len(mib << 20)?;
-        // No blocks kept back for root, who runs this.
-        run("mkfs.ext4", &["-q", "-F", "-m", "0"], &[image])?;
+        kind.make(image)?;
         run("mount", &["-o", "loop"], &[image, folder])?;
         Ok(SmallDisk {
             folder: folder.to_owned(),
         })
+    }
+
+    /// Another's file.
+    fn other(&self) -> PathBuf {
+        self.folder.join("other")
+    }
+
+    /// Another's file takes all that is left, to the last byte.
+    fn take_the_rest(&self) -> io::Result<()> {
+        let full = |error: &io::Error| error.kind() == io::ErrorKind::StorageFull;
+        let file = File::options().create(true).append(true).open(self.other());
+        let mut file = match file {
+            // Not even a name.
+            Err(error) if full(&error) => return Ok(()),
+            file => file?,
+        };
+        for step in [64 << 10, 512, 1] {
+            let piece = vec![0; step];
+            loop {
+                match file.write_all(&piece) {
+                    Ok(()) => {}
+                    Err(error) if full(&error) => break,
+                    Err(error) => return Err(error),
+                }
+            }
+            match file.sync_all() {
+                Err(error) if !full(&error) => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn free(&self) -> io::Result<u64> {
@@ -150,6 +203,7 @@ impl<'a> Rounds<'a> {
     fn round(&mut self, server: &mut Server) -> Outcome {
         self.fill(&server.local)?;
         for _ in 0..2 {
+            self.disk.take_the_rest()?;
             let ways = [Way::Kill, Way::Terminate, Way::Immediate];
             let way = self.rng.pick(&ways).copied().unwrap_or(Way::Kill);
             if let Some(status) = server.end_by(way, self.site)?
@@ -166,6 +220,10 @@ impl<'a> Rounds<'a> {
                     self.there.len()
                 ));
             }
+        }
+        match std::fs::remove_file(self.disk.other()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
         let how = [Emptied::Got, Emptied::Cleared, Emptied::Deleted];
         let how = self.rng.pick(&how).copied().unwrap_or(Emptied::Got);
