@@ -204,7 +204,16 @@ pub(crate) fn stop(place: Option<&Path>, args: &cli::Stop) -> Result<Exit, Failu
         _ => Vec::new(),
     };
     let waits = args.wait || first != EndMode::Controlled || !faster.is_empty();
-    let mut ending = server::end(&home, first)?;
+    let mut ending = match server::end(&home, first) {
+        Ok(ending) => ending,
+        // It has been told already, and has not let its files go.
+        Err(failure) => match server::still_ending(&home) {
+            Some(_) if failure.exit == Exit::NotRunning => {
+                return gone(&home, None, first, args.quiet);
+            }
+            _ => return Err(failure),
+        },
+    };
     if !waits {
         tell(args.quiet, "AMQ7030I", &[])?;
         return Ok(Exit::Done);
@@ -238,9 +247,14 @@ pub(crate) fn stop(place: Option<&Path>, args: &cli::Stop) -> Result<Exit, Failu
             killed.map_err(|error| Failure::io(&home.folder, &error))?;
         }
     }
-    released(&home, ending.process())?;
-    ended_as_asked(&home, asked)?;
-    tell(args.quiet, "AMQ8004I", &[&home.name])?;
+    gone(&home, ending.process(), asked, args.quiet)
+}
+
+/// Says that a queue manager has ended, once nobody has its files.
+fn gone(home: &Home, process: Option<u32>, asked: EndMode, quiet: bool) -> Result<Exit, Failure> {
+    released(home, process)?;
+    ended_as_asked(home, asked)?;
+    tell(quiet, "AMQ8004I", &[&home.name])?;
     Ok(Exit::Done)
 }
 
@@ -293,8 +307,7 @@ fn released(home: &Home, process: Option<u32>) -> Result<(), Failure> {
             break;
         }
         if Instant::now() >= until {
-            let seconds = RELEASED.as_secs().to_string();
-            let inserts = [&*home.name, &seconds, &server::holder(&path)];
+            let inserts = [&*home.name, &server::holder(&path)];
             return Err(Failure::new(Exit::TimedOut, "AMQ2090E", &inserts));
         }
         std::thread::sleep(Duration::from_millis(5));

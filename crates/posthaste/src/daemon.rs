@@ -89,6 +89,8 @@ pub(crate) fn must_not_run(data: &DataDir, home: &server::Home) -> Result<(), Fa
             Err(Failure::new(Exit::Running, "AMQ8137E", &[name]))
         }
         State::Running(server::Phase::Running) => Err(server::running(home)),
+        // A start waits for its files.
+        State::Running(_) if server::still_ending(home).is_some() => Ok(()),
         State::Running(_) => Err(Failure::new(Exit::Stopping, "AMQ8156E", &[name])),
         State::Silent => Err(server::silent(home)),
         State::Ended(_) | State::NotAvailable => Ok(()),

@@ -489,15 +489,11 @@ pub fn silent(home: &Home) -> Failure {
     no_answer(home, ANSWER)
 }
 
-/// That a queue manager is running, and in which process.
-pub fn running(home: &Home) -> Failure {
-    let process = SocketPath::new(&home.control())
-        .and_then(|socket| UnixStream::connect(socket.path()))
-        .and_then(|stream| listener(&stream));
-    let process = process.map_or("?".to_owned(), |process| {
-        process.as_raw_nonzero().to_string()
-    });
-    Failure::new(Exit::Running, "AMQ2021E", &[&home.name, &process])
+/// The process that serves at the control socket.
+fn serving(home: &Home) -> io::Result<u32> {
+    let socket = SocketPath::new(&home.control())?;
+    let stream = UnixStream::connect(socket.path())?;
+    listener(&stream).map(|process| process.as_raw_nonzero().get().unsigned_abs())
 }
 
 /// Whether nobody serves, so that whoever has the lock of its files will soon not have it any more.

@@ -36,11 +36,11 @@ mod users;
 pub use audit_log::users_changed;
 pub use compose::listeners::{Plan, Running, Waiting, try_listen};
 pub use compose::{Ready, RunOptions, run};
-pub use control::list::{Listed, State, list, state, state_within};
+pub use control::list::{Listed, State, list, running, state, state_within, still_ending};
 pub use control::socket::SocketPath;
 pub use control::status::{Status, read as read_status};
 pub use control::{
-    Ending, Phase, command, counters, decide, end, metrics, phase, phase_within, running, silent,
+    Ending, Phase, command, counters, decide, end, metrics, phase, phase_within, silent,
     transactions,
 };
 pub use encryption::{DataKey, KeySource, data_keys, rewrap, rotate};

@@ -444,7 +444,7 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ2090E",
-        "The files of queue manager {0} are in use still, {1} seconds after it has ended or was killed, by {2}.",
+        "Queue manager {0} has ended or was killed, and its files are still in use by {1}.",
         "A thread of that process is writing to a disk that is slow or does not answer. Nothing that was acknowledged is lost. Until the process has gone a start is refused (AMQ2007E, or AMQ2029E), and a copy of the directories is not of one moment.",
         "See to the disk: the process goes by itself when that answers, and cannot be ended before, not even by SIGKILL. Then start the queue manager.",
     ),

@@ -378,6 +378,34 @@ fn a_waiting_end_can_be_broken_off() {
     place.serving("QM1").end();
 }
 
+/// As where a disk does not answer: its end is written down, and a thread of it still has the files.
+#[test]
+fn one_that_has_ended_and_still_has_its_files_is_shown_so_to_everybody() {
+    let place = Place::new();
+    let serving = place.serving("QM1");
+    place.line("stop -p QM1").good();
+    assert_eq!(serving.wait().0, 0);
+    let locked = |file: &str| {
+        let file = std::fs::File::open(place.home("QM1").join(file)).unwrap();
+        file.try_lock().unwrap();
+        file
+    };
+    let (process, files) = (locked("run/process"), locked("lock"));
+    let listed = place.line("list").out;
+    assert_eq!(listed, "QMNAME(QM1) STATUS(Ending preemptively)\n");
+    let refused = place.line("delete QM1").failed_with(77, "AMQ2090E");
+    let holder = format!("process {}", std::process::id());
+    assert!(refused.err.contains(&holder), "{}", refused.err);
+    drop(files);
+    // Another one has told it to end.
+    place.line("stop -p QM1").good();
+    drop(process);
+    place.line("stop -p QM1").failed_with(40, "AMQ8146E");
+    let listed = place.line("list").out;
+    assert_eq!(listed, "QMNAME(QM1) STATUS(Ended preemptively)\n");
+    place.serving("QM1").end();
+}
+
 #[test]
 fn network_clients_do_not_use_up_the_operator_s_places() {
     let place = Place::new();

@@ -11,6 +11,7 @@ use crate::failure::exit::Exit;
 use crate::layout::registry;
 use crate::layout::{DataDir, Home};
 use crate::lifecycle::ending::{Cause, LastEnd};
+use crate::lifecycle::process_lock;
 
 /// What a queue manager is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,9 @@ pub fn state_within(env: &Env, home: &Home, within: Duration) -> State {
         Err(failure) if failure.exit == Exit::TimedOut => return State::Silent,
         Err(_) => return State::NotAvailable,
     }
+    if let Some(phase) = still_ending(home) {
+        return State::Running(phase);
+    }
     let last = LastEnd::read(home);
     if last != LastEnd::Unexpectedly {
         return State::Ended(last);
@@ -76,6 +80,33 @@ pub fn state_within(env: &Env, home: &Home, within: Duration) -> State {
         }
         Err(_) => State::NotAvailable,
     }
+}
+
+/// How a queue manager is ending whose end is written down already, but not over: where a disk does not answer, a thread of it
+/// is writing what it began before.
+pub fn still_ending(home: &Home) -> Option<Phase> {
+    let phase = match LastEnd::read(home) {
+        LastEnd::Normally => Phase::Quiescing,
+        LastEnd::Immediately => Phase::EndingImmediately,
+        LastEnd::Preemptively => Phase::EndingPreemptively,
+        LastEnd::Unexpectedly => return None,
+    };
+    process_lock::is_held(home).then_some(phase)
+}
+
+/// That the files of a queue manager are in use: it is running, and in which process, or is still ending.
+pub fn running(home: &Home) -> Failure {
+    let process = match control::serving(home) {
+        Ok(process) => Some(process),
+        Err(_) if still_ending(home).is_some() => {
+            let holder = registry::holder(&home.process());
+            return Failure::new(Exit::InUse, "AMQ2090E", &[&home.name, &holder]);
+        }
+        // It recovers, or is killed and not gone.
+        Err(_) => registry::holder_of(&home.lock()),
+    };
+    let process = process.map_or("?".to_owned(), |process| process.to_string());
+    Failure::new(Exit::Running, "AMQ2021E", &[&home.name, &process])
 }
 
 /// All queue managers, by name.

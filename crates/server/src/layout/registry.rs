@@ -6,11 +6,11 @@
 
 use std::fs::{self, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, CWD, OFlags, StatxFlags, statx};
 
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
@@ -320,22 +320,35 @@ fn lock(path: &Path, waits: Duration) -> Result<fs::File, Failure> {
 
 /// The process that has the lock of a file, as the system says it: nothing of processes of another container.
 pub fn holder_of(path: &Path) -> Option<u32> {
-    let number = fs::metadata(path).map(|found| {
-        let (major, minor) = (
-            rustix::fs::major(found.dev()),
-            rustix::fs::minor(found.dev()),
-        );
-        format!("{major:02x}:{minor:02x}:{}", found.ino())
-    });
+    let found = statx(
+        CWD,
+        path,
+        AtFlags::empty(),
+        StatxFlags::INO | StatxFlags::MNT_ID,
+    )
+    .ok()?;
+    let stated = (found.stx_dev_major, found.stx_dev_minor);
+    let (major, minor) = device_of_mount(found.stx_mnt_id).unwrap_or(stated);
+    let number = format!("{major:02x}:{minor:02x}:{}", found.stx_ino);
     let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
     // `1: FLOCK  ADVISORY  WRITE 4711 fe:00:6635612 0 EOF`; one that waits has `->` in the second place.
-    number.ok().and_then(|number| {
-        locks.lines().find_map(|line| {
-            let fields: Vec<&str> = line.split_whitespace().collect();
-            let found = fields.get(1) == Some(&"FLOCK") && fields.get(5) == Some(&&*number);
-            let process = fields.get(4).filter(|_| found)?;
-            process.parse::<u32>().ok().filter(|process| *process > 0)
-        })
+    locks.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let found = fields.get(1) == Some(&"FLOCK") && fields.get(5) == Some(&&*number);
+        let process = fields.get(4).filter(|_| found)?;
+        process.parse::<u32>().ok().filter(|process| *process > 0)
+    })
+}
+
+/// The device by which the system knows the files of a mount: on overlay file systems and btrfs `stat` says another.
+fn device_of_mount(mount: u64) -> Option<(u32, u32)> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    // `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw`.
+    mounts.lines().find_map(|line| {
+        let mut fields = line.split(' ');
+        let found = fields.next()?.parse::<u64>() == Ok(mount);
+        let (major, minor) = fields.nth(1).filter(|_| found)?.split_once(':')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
     })
 }
 
@@ -461,6 +474,17 @@ fn fault_in(file: &str, at: Place, what: &str) -> ConfigError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whatever file system the folder is on: an overlay, as in a container, has two numbers.
+    #[test]
+    fn who_has_a_lock_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let file = fs::File::create(&path).unwrap();
+        assert_eq!(holder_of(&path), None);
+        file.try_lock().unwrap();
+        assert_eq!(holder_of(&path), Some(std::process::id()));
+    }
 
     fn home(name: &str) -> Home {
         Home {

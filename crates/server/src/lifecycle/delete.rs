@@ -65,7 +65,7 @@ pub fn delete(env: &Env, data: &DataDir, home: &Home) -> Result<Deleted, Failure
         let locks = match begun {
             // Of what was looked at then, not everything need be there.
             Some(_) => [
-                locked(env, &home.folder)?.ok_or_else(|| crate::control::running(home))?,
+                locked(env, &home.folder)?.ok_or_else(|| crate::control::list::running(home))?,
                 lock_of_log(env, &log)?,
             ],
             None => locked_as_own(env, home, &log)?,
@@ -109,7 +109,9 @@ fn locked_as_own(env: &Env, home: &Home, log: &Path) -> Result<[Held; 2], Failur
         );
     }
     let lock = match found {
-        Data::Ours => locked(env, &home.folder)?.ok_or_else(|| crate::control::running(home))?,
+        Data::Ours => {
+            locked(env, &home.folder)?.ok_or_else(|| crate::control::list::running(home))?
+        }
         _ => None,
     };
     let is_log = ours::is_log(log);

@@ -15,6 +15,13 @@ use crate::layout::Home;
 const TIMEOUT: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// Whether a process has it.
+pub(crate) fn is_held(home: &Home) -> bool {
+    // Shared, so that those who look do not see each other.
+    let tried = File::open(home.process()).map(|file| file.try_lock_shared());
+    matches!(tried, Ok(Err(TryLockError::WouldBlock)))
+}
+
 /// Held until the end of the process.
 #[derive(Debug)]
 pub(crate) struct ProcessLock {
@@ -68,7 +75,9 @@ mod tests {
             folder: folder.path().to_owned(),
         };
         crate::layout::make_private(&home.run()).unwrap();
+        assert!(!is_held(&home));
         let first = ProcessLock::take(&home).unwrap();
+        assert!(is_held(&home));
         let (sender, receiver) = std::sync::mpsc::channel();
         let waiting = std::thread::spawn({
             let home = home.clone();

@@ -29,7 +29,7 @@ pub fn trust_log(env: &Env, data: &DataDir, home: &Home) -> Result<Vec<Failure>,
     let held = |lock: &Path| {
         let locked = env.disk.lock(lock);
         locked.map_err(|error| match error.kind() {
-            io::ErrorKind::WouldBlock => crate::control::running(home),
+            io::ErrorKind::WouldBlock => crate::control::list::running(home),
             _ => Failure::io(lock, &error),
         })
     };
