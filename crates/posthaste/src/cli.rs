@@ -226,8 +226,8 @@ pub(crate) struct LogShape {
 
 const RUN_EXAMPLES: &str = "\
 A new queue manager gets queues DEV.QUEUE.1 to DEV.QUEUE.3, dead-letter queue DEV.DEAD.LETTER.QUEUE, model
-queue DEV.APP.MODEL.QUEUE, topic DEV.BASE.TOPIC (dev/...), channels DEV.APP.SVRCONN and DEV.ADMIN.SVRCONN,
-and a listener on 127.0.0.1:1414. Your own applications on this machine need no password and may use DEV.**;
+queue DEV.APP.MODEL.QUEUE, topics DEV.BASE.TOPIC (dev/) and DEV.TOPIC (dev/...), channels DEV.APP.SVRCONN and
+DEV.ADMIN.SVRCONN, and a listener on 127.0.0.1:1414. Your own applications on this machine need no password and may use DEV.**;
 everybody else needs one of those that the first run prints: app for applications, admin to administer.
 
   posthaste run                        QM1 in your own data folder

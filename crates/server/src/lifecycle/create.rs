@@ -75,7 +75,9 @@ pub fn developer_objects() -> Vec<String> {
         "DEFINE QLOCAL(DEV.QUEUE.3) DESCR('A queue to try things with') REPLACE",
         "DEFINE QLOCAL(DEV.DEAD.LETTER.QUEUE) DESCR('Messages that could not be delivered') REPLACE",
         "DEFINE QMODEL(DEV.APP.MODEL.QUEUE) DESCR('For queues that applications make') REPLACE",
-        "DEFINE TOPIC(DEV.BASE.TOPIC) TOPICSTR('dev') DESCR('Topics to try things with') REPLACE",
+        // With the slash, as IBM's samples expect it; it is another topic than dev, and not above dev/news.
+        "DEFINE TOPIC(DEV.BASE.TOPIC) TOPICSTR('dev/') DESCR('A topic to try things with') REPLACE",
+        "DEFINE TOPIC(DEV.TOPIC) TOPICSTR('dev') DESCR('Topics to try things with') REPLACE",
         "DEFINE CHANNEL(DEV.APP.SVRCONN) CHLTYPE(SVRCONN) DESCR('For applications') REPLACE",
         "DEFINE CHANNEL(DEV.ADMIN.SVRCONN) CHLTYPE(SVRCONN) DESCR('For who administers') REPLACE",
         "ALTER QMGR DEADQ(DEV.DEAD.LETTER.QUEUE)",
