@@ -26,6 +26,7 @@ mod protocol;
 mod secured;
 mod stream;
 mod tally;
+mod unix_peer;
 mod wake;
 
 pub use address::{Address, Host, Peer};
@@ -42,4 +43,5 @@ pub use protocol::{Next, Protocol, Received};
 pub use secured::Secured;
 pub use stream::Stream;
 pub use tally::LaneCounts;
+pub use unix_peer::UnixPeer;
 pub use wake::{ConnectionWakers, together};

@@ -11,6 +11,8 @@ use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
 use rustix::net::sockopt;
 
+use crate::unix_peer::UnixPeer;
+
 /// How long an answer to a probe is waited for, and how many may stay without one: a dead peer is found a minute after
 /// the first. The system's own would be 75 seconds, nine times.
 const PROBE_INTERVAL: Duration = Duration::from_secs(15);
@@ -69,9 +71,8 @@ impl Stream {
         match self {
             Stream::Tcp(_) => None,
             Stream::Unix(stream) => {
-                let credentials = sockopt::socket_peercred(stream);
                 // Whom the kernel does not know is nobody, and not whom he says.
-                Some(credentials.map_or(NOBODY, |credentials| credentials.uid.as_raw()))
+                Some(UnixPeer::of(stream).map_or(NOBODY, |peer| peer.user))
             }
         }
     }

@@ -24,6 +24,7 @@ use std::time::Duration;
 use posthaste_admin::{Admin, Decision, Undecided};
 use posthaste_command::Reply;
 use posthaste_engine::{Application, EndMode, TransactionStatus};
+use posthaste_net::UnixPeer;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -431,7 +432,10 @@ fn ask_within(
     let mut line = String::new();
     match (&mut reader).take(LONGEST_ANSWER).read_line(&mut line) {
         Err(error) if hasty && is_timeout(&error) => {
-            kill_listener(reader.get_ref()).map_err(refused)?;
+            let killed = kill_listener(reader.get_ref());
+            killed.map_err(|error| {
+                no_answer(home, timeout).with_detail(format!("It was not killed: {error}."))
+            })?;
             return Ok((String::new(), reader));
         }
         read => read.map_err(refused)?,
@@ -467,8 +471,17 @@ fn refused(home: &Home, timeout: Duration, error: &io::Error) -> Failure {
 }
 
 /// The process at the other end of a connection: the one that listens on the socket.
+///
+/// # Errors
+/// It is not seen from here.
 fn listener(stream: &UnixStream) -> io::Result<Pid> {
-    Ok(rustix::net::sockopt::socket_peercred(stream)?.pid)
+    let process = UnixPeer::of(stream)?.process;
+    let process = process.and_then(|process| Pid::from_raw(process.get().cast_signed()));
+    process.ok_or_else(|| {
+        io::Error::other(
+            "its process is in another PID namespace, as that of a container, and can be ended only there",
+        )
+    })
 }
 
 /// Kills a process that does not answer, whatever number it has, unless it has gone.
@@ -493,7 +506,7 @@ pub fn silent(home: &Home) -> Failure {
 fn serving(home: &Home) -> io::Result<u32> {
     let socket = SocketPath::new(&home.control())?;
     let stream = UnixStream::connect(socket.path())?;
-    listener(&stream).map(|process| process.as_raw_nonzero().get().unsigned_abs())
+    listener(&stream).map(|process| process.as_raw_pid().unsigned_abs())
 }
 
 /// Whether nobody serves, so that whoever has the lock of its files will soon not have it any more.

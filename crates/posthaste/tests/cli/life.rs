@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use rustix::process::Signal;
 
-use crate::place::{Background, Guard, Place, Serving, outcome};
+use crate::place::{Background, Guard, Place, Serving, outcome, skipped};
 
 #[test]
 fn run_makes_a_working_queue_manager_and_its_words_work_as_typed() {
@@ -353,6 +353,43 @@ fn a_process_that_does_not_answer_is_killed_by_a_pre_emptive_end() {
     let serving = place.serving("QM1");
     assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 1);
     serving.end();
+}
+
+/// As a container whose folders are shared has: its processes have no numbers outside.
+#[test]
+fn what_runs_in_another_pid_namespace_is_used_and_ended_from_outside_but_not_killed() {
+    let place = Place::new();
+    let inside = |arguments: &[&str]| {
+        let command = place.named("posthaste");
+        let mut unshare = std::process::Command::new("unshare");
+        unshare
+            .args(["-r", "-p", "--kill-child"])
+            .arg(command.get_program())
+            .args(arguments);
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => unshare.env(name, value),
+                None => unshare.env_remove(name),
+            };
+        }
+        unshare
+    };
+    let probe = inside(&["--version"]).output();
+    if !probe.is_ok_and(|output| output.status.success()) {
+        return skipped("no PID namespaces for this user");
+    }
+    let serving = Serving::start(inside(&["run", "QM1", "--port", "0"]));
+    place.fed("a\n", "put DEV.QUEUE.1 QM1 --persistent").good();
+    assert_eq!(place.depth("DEV.QUEUE.1", "QM1"), 1);
+    place.line("stop -i QM1").good();
+    assert_eq!(serving.wait().0, 0);
+
+    let serving = place.serving("QM1");
+    serving.pause();
+    let stopped = outcome(&mut inside(&["stop", "-p", "QM1"])).failed_with(64, "AMQ2029E");
+    assert!(stopped.err.contains("PID namespace"), "{}", stopped.err);
+    serving.signal(Signal::CONT);
+    assert_eq!(serving.wait().0, 0, "it was told to break off");
 }
 
 #[test]
