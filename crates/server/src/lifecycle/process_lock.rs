@@ -15,7 +15,7 @@ use crate::layout::Home;
 const TIMEOUT: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Held until the end of the process.
+/// Held until nothing of the process works on the files, or until its end.
 #[derive(Debug)]
 pub(crate) struct ProcessLock {
     _file: File,
