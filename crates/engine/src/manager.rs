@@ -112,9 +112,10 @@ impl Inner {
         id
     }
 
-    /// Lets other processes have these files.
+    /// Lets other processes have these files, once no change of them is under way.
     pub(crate) fn unlock(&self) {
-        *self.locks.lock() = None;
+        let locks = self.locks.lock().take();
+        drop(locks);
     }
 
     /// The number of the next message.

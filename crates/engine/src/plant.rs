@@ -138,6 +138,8 @@ pub enum Bug {
     SameRecord,
     /// A start does not ask whether the log belongs to the data folder.
     TrustAnyLog,
+    /// What a process does when it has let the files go changes them still.
+    WriteUnlocked,
 }
 
 impl Bug {
@@ -208,6 +210,7 @@ impl Bug {
         Bug::ForgetMiss,
         Bug::SameRecord,
         Bug::TrustAnyLog,
+        Bug::WriteUnlocked,
     ];
 }
 

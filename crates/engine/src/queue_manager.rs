@@ -192,6 +192,11 @@ impl QueueManager {
         self.inner.lifecycle.why_stopped()
     }
 
+    /// Whether it has stopped or was ended.
+    pub fn has_ended(&self) -> bool {
+        self.inner.lifecycle.ended()
+    }
+
     /// Ends when the queue manager has stopped or was ended.
     pub async fn ended(&self) {
         loop {
@@ -278,8 +283,8 @@ impl QueueManager {
         }
     }
 
-    /// Lets other processes have the files, for whoever knows that no thread of this one works on them any more: the log's
-    /// writer has ended, and maintenance. Where nobody knows that, the system does it when the last thread of the process has gone.
+    /// Lets other processes have the files, once the changes are made that are under way: for as long as a disk does not answer this
+    /// waits. Whatever is done here afterwards, with connections that are left, changes none of them.
     pub fn unlock(&self) {
         self.inner.unlock();
     }

@@ -14,6 +14,14 @@ pub trait DiskInFront: Send + Sync {
     fn behind(&self) -> &dyn Disk;
     /// Opens a file, as [`Disk::open`] does.
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>>;
+    /// Makes a directory, as [`Disk::create_dir_all`] does.
+    fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
+        self.behind().create_dir_all(dir)
+    }
+    /// Removes a directory, as [`Disk::remove_dir_all`] does.
+    fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {
+        self.behind().remove_dir_all(dir)
+    }
     /// Makes names durable, as [`Disk::sync_dir`] does.
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         self.behind().sync_dir(dir)
@@ -42,7 +50,7 @@ impl<T: DiskInFront> Disk for T {
     }
 
     fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
-        self.behind().create_dir_all(dir)
+        DiskInFront::create_dir_all(self, dir)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
@@ -50,7 +58,7 @@ impl<T: DiskInFront> Disk for T {
     }
 
     fn remove_dir_all(&self, dir: &Path) -> io::Result<()> {
-        self.behind().remove_dir_all(dir)
+        DiskInFront::remove_dir_all(self, dir)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -55,7 +55,7 @@ use crate::lifecycle::create::LISTENER;
 use crate::lifecycle::ending::{Cause, LastEnd};
 use crate::lifecycle::process_lock::ProcessLock;
 use crate::users::SystemUsers;
-use engine_run::EngineRun;
+use engine_run::{Awaited, EngineRun};
 use fronts::{Fronts, OverControlSocket};
 use lanes::ServingLanes;
 use listeners::{Listeners, Plan, Reporting, Running, SocketOptions, Waiting};
@@ -122,6 +122,15 @@ impl Place {
         matches!(self, Place::Own | Place::Application { listen: true })
     }
 
+    /// How long each thread is waited for that may have the files still; none: as long as it takes. An application's process does
+    /// not end with its queue manager, so that only this lets the files go.
+    fn timeout(self) -> Option<Duration> {
+        match self {
+            Place::Own => Some(FAREWELL),
+            Place::Application { .. } => None,
+        }
+    }
+
     /// Must be called inside a runtime.
     fn signals(self, home: &Home) -> Result<Option<Signals>, Failure> {
         match self {
@@ -155,10 +164,11 @@ pub fn run(
             developer: developer.is_some(),
         });
     };
-    run_in(env, options, Place::Own, mpsc::unbounded_channel(), served)
+    let ends = mpsc::unbounded_channel();
+    run_in(env, options, Place::Own, ends, &Awaited::default(), served)
 }
 
-/// Runs a queue manager until it has ended; `served` is called when it serves.
+/// Runs a queue manager until it has ended; `served` is called when it serves. `awaited` is told who holds the files then.
 ///
 /// # Errors
 /// It could not be started, or had to stop.
@@ -167,6 +177,7 @@ pub(crate) fn run_in(
     options: &RunOptions,
     place: Place,
     ends: (Ask, Asked),
+    awaited: &Awaited,
     served: impl FnOnce(&Arc<Fronts>),
 ) -> Result<(), Failure> {
     let home = &options.home;
@@ -194,13 +205,15 @@ pub(crate) fn run_in(
         options,
         place,
         configured: &configured,
+        awaited,
     };
     let (audit, events) = (start.audit(&log), Arc::default());
     let result = audit.and_then(|audit| {
         let operator: Arc<dyn Operator> = Arc::new(Reporter::new(&log, audit.as_ref(), &events));
-        let result = start.run((&log, &operator, &events), ends, served);
+        let writer = audit.as_ref().map(|(audit, _)| &**audit);
+        let result = start.run((&log, &operator, &events, writer), ends, served);
         if let Some((audit, _)) = audit {
-            // Nobody is left who could cause an event.
+            // Of a start that failed.
             audit.end();
         }
         result
@@ -230,12 +243,18 @@ struct Start<'a> {
     options: &'a RunOptions,
     place: Place,
     configured: &'a Configured,
+    awaited: &'a Awaited,
 }
 
 impl Start<'_> {
     fn run(
         &self,
-        (log, operator, events): (&Arc<ErrorLog>, &Arc<dyn Operator>, &Arc<EventInbox>),
+        (log, operator, events, audit): (
+            &Arc<ErrorLog>,
+            &Arc<dyn Operator>,
+            &Arc<EventInbox>,
+            Option<&AuditLog>,
+        ),
         ends: (Ask, Asked),
         served: impl FnOnce(&Arc<Fronts>),
     ) -> Result<(), Failure> {
@@ -291,12 +310,34 @@ impl Start<'_> {
             // Before the control socket is closed: whoever waits there reads it next.
             ended.inspect_err(|failure| Cause::of(failure).record(home))
         });
-        let lanes_ended = lanes.end(FAREWELL);
-        engine.qm.log().wake_directly();
-        let tasks_ended = ended_within(runtime, FAREWELL);
-        let gone = let_go(engine, lock, (lanes_ended, tasks_ended));
+        let gone = self.let_go((engine, lanes, runtime), audit, lock);
         outcome?;
         gone
+    }
+
+    /// Lets others have the files once no thread works on them any more, or leaves that to the end of the process.
+    fn let_go(
+        &self,
+        (engine, lanes, runtime): (EngineRun, ServingLanes, Runtime),
+        audit: Option<&AuditLog>,
+        lock: ProcessLock,
+    ) -> Result<(), Failure> {
+        let timeout = self.place.timeout();
+        self.awaited.note("a thread that serves connections");
+        let lanes_ended = lanes.end(timeout.unwrap_or(Duration::MAX));
+        engine.qm.log().wake_directly();
+        self.awaited.note("a command");
+        let tasks_ended = ended_within(runtime, timeout);
+        let alone = tasks_ended && matches!(lanes_ended, Ok(true));
+        let joined = engine.join(alone, self.awaited);
+        if let Some(audit) = audit {
+            // Nobody is left who could cause an event, and a successor puts the same files aside.
+            audit.end();
+        }
+        if !alone || joined.is_err() {
+            lock.keep();
+        }
+        lanes_ended.and(joined)
     }
 
     /// Writes down that it runs, once it has been recovered.
@@ -369,25 +410,16 @@ impl Start<'_> {
 }
 
 /// Ends a runtime; false: a command that it carries out goes on, for as long as a disk holds it up.
-fn ended_within(runtime: Runtime, timeout: Duration) -> bool {
+fn ended_within(runtime: Runtime, timeout: Option<Duration>) -> bool {
+    let Some(timeout) = timeout else {
+        // It is back when all have ended.
+        drop(runtime);
+        return true;
+    };
     let begun = Instant::now();
     // It is back at once when all have ended.
     runtime.shutdown_timeout(timeout);
     begun.elapsed() < timeout
-}
-
-/// Lets others have the files once no thread works on them any more, or leaves that to the end of the process.
-fn let_go(
-    engine: EngineRun,
-    lock: ProcessLock,
-    (lanes_ended, tasks_ended): (Result<bool, Failure>, bool),
-) -> Result<(), Failure> {
-    let alone = tasks_ended && matches!(lanes_ended, Ok(true));
-    let joined = engine.join(alone);
-    if !alone || joined.is_err() {
-        lock.keep();
-    }
-    lanes_ended.and(joined)
 }
 
 /// Has each lane told once of all its committers whom a log write has released.
@@ -553,6 +585,7 @@ impl Server {
             options,
             place,
             configured,
+            ..
         } = start;
         let home = &options.home;
         let signals = place.signals(home)?;
@@ -631,6 +664,7 @@ impl Server {
             mode = next_request(&mut self.ends, self.signals.as_mut()) => mode,
         };
         let (mode, ended) = self.end(first).await;
+        self.fronts.listeners.gone();
         match (ended, self.qm.stopped()) {
             (_, Some(stop)) | (Err(stop), None) => {
                 let failure = Failure::stop(&name, &stop);

@@ -252,10 +252,7 @@ impl Files {
         if (state.file.as_ref()).is_some_and(|file| !self.is_named(file))
             && let Some(moved) = state.file.take()
         {
-            // Whoever has moved it may have written to it.
-            if moved.metadata()?.len() == state.bytes {
-                state.reserve.give_back(&moved, state.bytes);
-            }
+            state.reserve.give_back(&moved, state.bytes);
         }
         if state.file.is_none() {
             crate::layout::make_private_folder(&self.folder)?;
@@ -671,6 +668,21 @@ Compare with what the disk does on a normal day, and look at what else was using
         let text = fs::read_to_string(folder.path().join("AMQERR01.LOG")).unwrap();
         assert!(text.contains("run 0") && text.contains("run 1"));
         assert!(!text.contains("QMgr("));
+    }
+
+    /// As where a queue manager that has ended says so while its successor says that it has started.
+    #[test]
+    fn what_another_process_has_written_stays_when_a_file_is_put_aside() {
+        let folder = tempfile::tempdir().unwrap();
+        let logs =
+            [(); 2].map(|()| ErrorLog::new(folder.path(), 4_000, Some("QM1"), Console::Silent));
+        let write = |log: &ErrorLog, what: &str| log.write("AMQ2402E", &[what.to_owned()]);
+        let [one, other] = &logs;
+        write(one, "first");
+        write(other, "by another process");
+        write(one, &"too long ".repeat(500));
+        let aside = fs::read_to_string(one.files.path(2)).unwrap();
+        assert!(aside.contains("by another process"));
     }
 
     #[test]

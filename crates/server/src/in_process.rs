@@ -9,13 +9,18 @@
 //! a kill would. What was acknowledged as persistent is in the log, and the next start recovers it.
 //!
 //! Invariants: when [`InProcess::open`] returns, applications are served; when [`InProcess::end`] returns or the
-//! value has been dropped, the files are free; signals and the panic hook stay the application's.
+//! value has been dropped, the files are free, or a disk has not answered for ten seconds: then the error says who waits for
+//! it, and the files are let go when it answers. Connections that live on change no file that is free. Signals and the
+//! panic hook stay the application's.
 
 mod connection;
 
+use std::convert::Infallible;
 use std::sync::{Arc, mpsc as std_mpsc};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use posthaste_command::Reply;
 use posthaste_engine::{Application, EndMode};
 use posthaste_env::{Env, Slowness, block_on};
@@ -24,6 +29,7 @@ use posthaste_mqi::constants::MQAT_UNIX;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+use crate::compose::engine_run::Awaited;
 use crate::compose::fronts::Fronts;
 use crate::compose::listeners::Running;
 use crate::compose::{self, Ask, Place, RunOptions};
@@ -34,6 +40,11 @@ use crate::layout::DataDir;
 use crate::layout::registry;
 
 pub use connection::LocalConnection;
+
+/// How long the threads of a queue manager that has ended are waited for.
+const LET_GO: Duration = Duration::from_secs(10);
+/// How often it is looked whether it has ended, by whoever waits for its threads.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// How a queue manager is opened inside a process. The default serves this process and tools on this machine.
 #[derive(Clone, Debug)]
@@ -73,6 +84,9 @@ pub struct InProcess {
     user: String,
     /// Serves until the queue manager has ended.
     server: Option<JoinHandle<Result<(), Failure>>>,
+    /// Closed when it has, and the files are free.
+    freed: Mutex<std_mpsc::Receiver<Infallible>>,
+    awaited: Awaited,
 }
 
 impl std::fmt::Debug for InProcess {
@@ -137,10 +151,13 @@ impl InProcess {
         let (ask, asked) = mpsc::unbounded_channel();
         let (sender, receiver) = std_mpsc::channel();
         let folder = run.home.folder.clone();
+        let (serves, freed) = std_mpsc::channel();
+        let awaited = Awaited::default();
         let serve = {
-            let (env, ask) = (env.clone(), ask.clone());
+            let (env, ask, awaited) = (env.clone(), ask.clone(), awaited.clone());
             move || {
-                compose::run_in(&env, &run, place, (ask, asked), |fronts| {
+                let _serves: std_mpsc::Sender<Infallible> = serves;
+                compose::run_in(&env, &run, place, (ask, asked), &awaited, |fronts| {
                     // Whoever opens waits for this.
                     let _ = sender.send(Serving {
                         fronts: Arc::clone(fronts),
@@ -160,6 +177,8 @@ impl InProcess {
                 ask,
                 user: user_name(),
                 server: Some(server),
+                freed: Mutex::new(freed),
+                awaited,
             }),
             Err(_) => Err(match joined(server) {
                 Err(failure) => failure,
@@ -213,7 +232,8 @@ impl InProcess {
     /// disconnected or dropped: a thread must not ask for that while it holds one itself.
     ///
     /// # Errors
-    /// It had to stop for another reason, or could not be ended in order; nothing acknowledged is lost.
+    /// It had to stop for another reason, or could not be ended in order; nothing acknowledged is lost. The disk does not answer (64,
+    /// AMQ2090E, with who waits for it): the files are let go when it does, and a start is refused until then.
     pub fn end(mut self, how: EndMode) -> Result<(), Failure> {
         self.finish(how)
     }
@@ -224,7 +244,28 @@ impl InProcess {
         };
         // Nobody hears it when it has ended already.
         let _ = self.ask.send(how);
-        joined(server)
+        match self.is_freed() {
+            true => joined(server),
+            false => {
+                let holder = format!("{} in this process", self.awaited.who());
+                let inserts = [self.name(), &holder];
+                Err(Failure::new(Exit::TimedOut, "AMQ2090E", &inserts))
+            }
+        }
+    }
+
+    /// Waits until the files are free, or its threads have had their time after it has ended.
+    fn is_freed(&self) -> bool {
+        let freed = self.freed.lock();
+        let mut ended = None;
+        while freed.recv_timeout(LOOK) != Err(std_mpsc::RecvTimeoutError::Disconnected) {
+            if self.fronts.qm.has_ended()
+                && ended.get_or_insert_with(Instant::now).elapsed() >= LET_GO
+            {
+                return false;
+            }
+        }
+        true
     }
 }
 

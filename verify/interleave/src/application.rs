@@ -17,7 +17,7 @@ use posthaste_model::{Delivered, Get, How, Match, Op, OpId, Outcome, Put, QueueI
 use posthaste_mqi::constants::*;
 use posthaste_mqi::{Gmo, Hobj, Md, Name, Od, Pmo, Reason};
 
-use crate::world::{World, keep};
+use crate::world::{Judge, World, keep};
 
 /// Longest message asked for.
 const MOST: usize = 1 << 20;
@@ -27,6 +27,8 @@ pub(crate) struct App {
     pub(crate) world: Rc<World>,
     session: Session,
     number: u32,
+    /// With which queue manager in a row.
+    run: u32,
     /// What it has open, by the names that it asked for.
     handles: RefCell<BTreeMap<&'static str, Target>>,
     /// Puts that were not waited for.
@@ -89,11 +91,12 @@ fn once<F: Future>(call: F) -> Option<F::Output> {
 }
 
 impl App {
-    pub(crate) fn new(world: Rc<World>, session: Session, number: u32) -> App {
+    pub(crate) fn new(world: Rc<World>, session: Session, number: u32, run: u32) -> App {
         App {
             world,
             session,
             number,
+            run,
             handles: RefCell::default(),
             open_puts: RefCell::default(),
         }
@@ -146,10 +149,15 @@ impl App {
         }
     }
 
+    /// Whether its queue manager has stopped.
+    fn is_past(&self, judge: &Judge) -> bool {
+        judge.down || judge.successors != self.run
+    }
+
     pub(crate) fn invoke(&self, op: Op) -> Option<OpId> {
         let now = self.world.micros();
         let mut judge = self.world.judge();
-        if judge.down || judge.violation.is_some() {
+        if self.is_past(&judge) || judge.violation.is_some() {
             return None;
         }
         judge.calls += 1;
@@ -162,7 +170,7 @@ impl App {
     pub(crate) fn respond(&self, op: OpId, outcome: Outcome) -> Ended {
         let now = self.world.micros();
         let mut judge = self.world.judge();
-        if judge.down {
+        if self.is_past(&judge) {
             return Ended::Gone;
         }
         if judge.tell {

@@ -14,6 +14,7 @@
 //! * `application` – calls that are made and reported to the oracle.
 //! * `scenario` – small programs in which threads meet where it matters.
 //! * `definitions` – programs that define, change, clear and delete queues while others use them.
+//! * `succession` – a queue manager that ends in a process that lives on, and its successor.
 //! * `topics` – a program in which topics are published on while subscriptions come, change and go.
 //! * `exhaustive` – all schedules with so many preemptions of a scenario, or the power or the disk failing at any point.
 //! * `planted` – bugs that have to be found.
@@ -29,6 +30,7 @@ mod fiber;
 mod planted;
 mod scenario;
 mod schedule;
+mod succession;
 mod topics;
 mod trace;
 mod world;

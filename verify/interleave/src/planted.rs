@@ -52,6 +52,7 @@ pub const PLANTED: &[Planted] = &[
     planted("join-released", Bug::JoinReleased, "consumers", 10_000),
     planted("carry-late", Bug::CarryLate, "branches", 20_000),
     planted("alter-in-two", Bug::AlterInTwo, "topics", 4_000),
+    planted("write-unlocked", Bug::WriteUnlocked, "succession", 200),
     planted(
         "retry-failed-sync",
         Bug::RetryFailedSync,

@@ -17,6 +17,7 @@ use crate::application::{App, Ended};
 use crate::definitions::{definitions, redefined};
 use crate::explorer::{Explorer, Halt, Totals};
 use crate::schedule::{DiskFault, Plan};
+use crate::succession::succession;
 use crate::topics::topics;
 use crate::trace::Trace;
 use crate::world::World;
@@ -197,6 +198,15 @@ pub const SCENARIOS: &[Scenario] = &[
         faults: SOMETIMES,
         small: false,
         threads: topics,
+    },
+    Scenario {
+        name: "succession",
+        about: "an application whose queue manager ends in its own process, beside the successor on the same files",
+        buffer: SMALL,
+        write_nanos: FAST,
+        faults: SOMETIMES,
+        small: false,
+        threads: succession,
     },
     Scenario {
         name: "mixed",

@@ -45,6 +45,8 @@ pub(crate) struct Judge {
     pub(crate) violation: Option<Violation>,
     /// The queue manager has stopped: nothing is reported any more.
     pub(crate) down: bool,
+    /// How many have followed the first one while its applications lived on, of whom nothing is reported any more.
+    pub(crate) successors: u32,
     pub(crate) next_id: u64,
     pub(crate) next_session: u32,
     pub(crate) calls: u64,
@@ -60,6 +62,16 @@ struct Running {
     maintenance: Thread,
     settling: Thread,
     operator: Arc<Listener>,
+}
+
+impl Running {
+    /// Waits for its threads.
+    fn join(self) {
+        let writer = self.writer.join();
+        let threads = [self.maintenance, self.settling].map(Thread::join);
+        let sound = writer.is_ok() && threads.iter().all(Result::is_ok);
+        assert!(sound, "a thread panicked");
+    }
 }
 
 /// An operator who reads aloud when asked to, and remembers the first message that nothing here can be the cause of.
@@ -101,6 +113,8 @@ pub(crate) struct World {
     config: EngineConfig,
     running: RefCell<Option<Running>>,
     ended_orderly: Cell<bool>,
+    /// One queue manager has ended and the next has not begun.
+    changing: Cell<bool>,
     /// Why it stopped by itself.
     pub(crate) stopped: RefCell<Option<String>>,
     write_nanos: Nanos,
@@ -148,6 +162,7 @@ impl World {
                 model,
                 violation: None,
                 down: false,
+                successors: 0,
                 next_id: 0,
                 next_session: 0,
                 calls: 0,
@@ -160,6 +175,7 @@ impl World {
             config,
             running: RefCell::new(None),
             ended_orderly: Cell::new(false),
+            changing: Cell::new(false),
             stopped: RefCell::new(None),
             write_nanos,
             subscriptions: Subscriptions::default(),
@@ -308,7 +324,9 @@ impl World {
         };
         let qm = self.running.borrow().as_ref()?.qm.clone();
         let session: Session = qm.connect(who).ok()?;
-        Some(App::new(self.clone(), session, self.next_session()))
+        let number = self.next_session();
+        let run = self.judge.borrow().successors;
+        Some(App::new(self.clone(), session, number, run))
     }
 
     pub(crate) fn next_session(&self) -> u32 {
@@ -385,10 +403,45 @@ impl World {
         keep(&mut judge.violation, verdict);
     }
 
+    /// Ends the queue manager as `endmqm -p` does, and starts another on the files that it has let go. Its applications, in
+    /// its own process, go on until they find out.
+    pub(crate) fn succeed(&self) {
+        let Some(qm) = self.running.borrow().as_ref().map(|r| r.qm.clone()) else {
+            return;
+        };
+        let ended = block_on(qm.end(EndMode::Preemptive));
+        {
+            let mut judge = self.judge();
+            if judge.down {
+                return;
+            }
+            judge.down = true;
+            judge.successors += 1;
+            if judge.tell {
+                println!("{:>9} --- ended: {ended:?}", self.micros());
+            }
+            let verdict = judge.model.crash();
+            keep(&mut judge.violation, verdict);
+        }
+        self.changing.set(true);
+        let running = self.running.borrow_mut().take();
+        if let Some(running) = running {
+            running.join();
+            qm.unlock();
+        }
+        if let Err(error) = self.restart()
+            && self.sim.disk().struck().is_empty()
+        {
+            *self.stopped.borrow_mut() = Some(error.to_string());
+        }
+        self.changing.set(false);
+    }
+
     /// Waits until the threads have ended or the queue manager is gone; then has everything end.
     pub(crate) fn finish(self: &Rc<Self>, threads: &[usize]) {
         let ended = |thread: &usize| self.explorer.has_ended(*thread);
-        while !self.judge.borrow().down && !threads.iter().all(ended) {
+        let down = || self.judge.borrow().down && !self.changing.get();
+        while !down() && !threads.iter().all(ended) {
             self.explorer.wait(self.attention(), None);
         }
         self.explorer.rest();
@@ -398,7 +451,9 @@ impl World {
             (Some(running), false) if sound => running.qm.stopped().map(|stop| stop.to_string()),
             _ => None,
         };
-        *self.stopped.borrow_mut() = stopped.or_else(|| self.alarm()).or_else(|| self.broken());
+        let before = self.stopped.take();
+        let stopped = before.or(stopped).or_else(|| self.alarm());
+        *self.stopped.borrow_mut() = stopped.or_else(|| self.broken());
         self.crash();
         let running = self.running.borrow_mut().take();
         if let Some(running) = running {
@@ -407,10 +462,7 @@ impl World {
             for thread in threads {
                 self.explorer.join(*thread);
             }
-            let writer = running.writer.join();
-            let threads = [running.maintenance, running.settling].map(Thread::join);
-            let sound = writer.is_ok() && threads.iter().all(Result::is_ok);
-            assert!(sound, "a thread panicked");
+            running.join();
         }
         if self.ended_orderly.get() {
             // The process is gone; its machine lives on.

@@ -60,8 +60,8 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2007E",
         "Another process is using {0}.",
-        "The directory is locked by a running queue manager. Two processes on one directory would destroy it, so this one ends.",
-        "If the queue manager is meant to be running, use it. Otherwise end the process that holds the lock, and start again.",
+        "The directory is locked by a running queue manager, in another process or in this one, or by one that has ended and whose threads have not let its files go (AMQ2090E). Two on one directory would destroy it, so this one ends.",
+        "If the queue manager is meant to be running, use it. Otherwise end the process that holds the lock, or see to its disk, and start again.",
     ),
     message(
         "AMQ2008E",
@@ -445,8 +445,8 @@ pub(super) const MESSAGES: &[Message] = &[
     message(
         "AMQ2090E",
         "Queue manager {0} has ended or was killed, and its files are still in use by {1}.",
-        "A thread of that process is writing to a disk that is slow or does not answer. Nothing that was acknowledged is lost. Until the process has gone a start is refused (AMQ2007E, or AMQ2029E), and a copy of the directories is not of one moment.",
-        "See to the disk: the process goes by itself when that answers, and cannot be ended before, not even by SIGKILL. Then start the queue manager.",
+        "A thread of that process is writing to a disk that is slow or does not answer. Nothing that was acknowledged is lost. Until the process has gone a start is refused (AMQ2007E, or AMQ2029E), and a copy of the directories is not of one moment. A queue manager in an application's process lets its files go without the end of that.",
+        "See to the disk: the process goes by itself when that answers, and cannot be ended before, not even by SIGKILL; an application's goes on. Then start the queue manager.",
     ),
     message(
         "AMQ2101E",

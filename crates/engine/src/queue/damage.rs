@@ -122,6 +122,10 @@ impl Inner {
     /// is so from now on, and everybody who waits for its messages learns it.
     #[track_caller]
     pub(crate) fn read_failed(&self, queue: &Queue, error: &StoreError) -> Reason {
+        if self.lifecycle.ended() {
+            // A successor may have written there.
+            return Reason::CONNECTION_BROKEN;
+        }
         match error {
             StoreError::Full | StoreError::Descriptors => Reason::Q_SPACE_NOT_AVAILABLE,
             StoreError::Sync(_) => {

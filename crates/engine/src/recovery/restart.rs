@@ -450,6 +450,7 @@ impl QueueManager {
         operator: Arc<dyn Operator>,
         locks: Locks,
     ) -> Result<Started, StartError> {
+        let env = &locks.fenced(env);
         let mut restart = posthaste_recovery_log::open(env, &config.log, &config.log_config)?;
         let anchor = Anchor::decode(restart.anchor())?;
         let clean = restart.clean();

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use posthaste_engine::{EngineConfig, Locks, Operator, QueueManager, StartError};
 use posthaste_env::{Env, Thread, block_on, spawn};
 use posthaste_recovery_log::{Driver, drive};
@@ -20,6 +21,20 @@ const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(25);
 /// Threads that read and write queue files for lanes: two, so that what one waits for does not hold up all others.
 const FILE_THREADS: usize = 2;
+
+/// Who is waited for before the files of a queue manager that has ended are let go.
+#[derive(Clone, Default)]
+pub(crate) struct Awaited(Arc<Mutex<&'static str>>);
+
+impl Awaited {
+    pub(crate) fn note(&self, who: &'static str) {
+        *self.0.lock() = who;
+    }
+
+    pub(crate) fn who(&self) -> &'static str {
+        *self.0.lock()
+    }
+}
 
 /// A queue manager that runs.
 pub(crate) struct EngineRun {
@@ -94,12 +109,19 @@ impl EngineRun {
     ///
     /// # Errors
     /// One of them panicked.
-    pub(crate) fn join(self, alone: bool) -> Result<(), Failure> {
+    pub(crate) fn join(self, alone: bool, awaited: &Awaited) -> Result<(), Failure> {
+        awaited.note("the log's writer");
         let writer = self.writer.join();
-        let (settling, maintenance) = (self.settling.join(), self.maintenance.join());
+        awaited.note("a thread that puts the effects of the log's writes in place");
+        let settling = self.settling.join();
+        awaited.note("a checkpoint");
+        let maintenance = self.maintenance.join();
+        awaited.note("the delivery of delayed messages");
         let delays = self.delays.join();
+        awaited.note("a thread that reads and writes queue files");
         let files = self.files.into_iter().map(Thread::join);
         let files = files.fold(Ok(()), Result::and);
+        awaited.note("an application's call that writes");
         writer
             .and(settling)
             .and(maintenance)

@@ -434,6 +434,11 @@ impl Listeners {
         Ok(())
     }
 
+    /// Tells other processes nothing more: what they read is a successor's soon.
+    pub(crate) fn gone(&self) {
+        self.status.remove();
+    }
+
     fn publish(&self) {
         self.status.publish(&self.running());
     }

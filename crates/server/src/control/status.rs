@@ -29,13 +29,13 @@ pub struct Status {
     pub listeners: Vec<(String, SocketAddr)>,
 }
 
-/// The file of the running process; removed when dropped.
+/// The file of the running process; removed when dropped, if not before. It is not to be there when a successor may have made its own.
 pub(crate) struct StatusFile {
     path: PathBuf,
     started: String,
     log_buffer_pages: u32,
-    /// One writer at a time.
-    writing: Mutex<()>,
+    /// Whether it has been removed for good. One writer at a time.
+    removed: Mutex<bool>,
 }
 
 impl StatusFile {
@@ -47,15 +47,18 @@ impl StatusFile {
             path: home.status(),
             started: format!("{date} {time}"),
             log_buffer_pages,
-            writing: Mutex::new(()),
+            removed: Mutex::new(false),
         };
         file.publish(&[]);
         file
     }
 
-    /// Writes which listeners are running now.
+    /// Writes which listeners are running now, unless it has been removed.
     pub(crate) fn publish(&self, listeners: &[Running]) {
-        let _one = self.writing.lock();
+        let removed = self.removed.lock();
+        if *removed {
+            return;
+        }
         let entry = |key: &str, value: String| Entry {
             key: key.to_owned(),
             key_at: NOWHERE,
@@ -81,9 +84,19 @@ impl StatusFile {
     }
 }
 
+impl StatusFile {
+    /// Removes it, for good.
+    pub(crate) fn remove(&self) {
+        if !std::mem::replace(&mut *self.removed.lock(), true) {
+            // An old one says its age.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
 impl Drop for StatusFile {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        self.remove();
     }
 }
 
@@ -144,7 +157,14 @@ mod tests {
             status.listeners,
             [("L1".to_owned(), "127.0.0.1:1415".parse().unwrap())]
         );
+        file.remove();
+        assert_eq!(read(&home), None);
+        // What follows is a successor's.
+        let next = StatusFile::new(&home, 1, 512);
+        file.publish(&[]);
         drop(file);
+        assert_eq!(read(&home).unwrap().started, "1970-01-01 00.00.00");
+        drop(next);
         assert_eq!(read(&home), None);
     }
 }

@@ -31,10 +31,12 @@ impl Reserve {
         }
     }
 
-    /// Gives back what is behind the end.
+    /// Gives back what is behind the end, unless others have written there: a process before or beside this one.
     pub(super) fn give_back(&mut self, file: &File, end: u64) {
         self.until = 0;
-        // What stays allocated is taken back when the file is removed.
-        let _ = file.set_len(end);
+        if file.metadata().is_ok_and(|found| found.len() == end) {
+            // What stays allocated is taken back when the file is removed.
+            let _ = file.set_len(end);
+        }
     }
 }

@@ -15,7 +15,7 @@ use posthaste_engine::{
 };
 use posthaste_env::{Env, block_on};
 
-use crate::compose::engine_run::EngineRun;
+use crate::compose::engine_run::{Awaited, EngineRun};
 use crate::encryption::keys;
 use crate::encryption::source::KeySource;
 use crate::error_log::{Console, ErrorLog};
@@ -256,7 +256,7 @@ fn define(
         defined += usize::from(text.starts_with("DEFINE"));
     }
     let ended = block_on(run.qm.end(EndMode::Immediate));
-    run.join(true)?;
+    run.join(true, &Awaited::default())?;
     ended.map_err(|stop| Failure::stop(&home.name, &stop))?;
     match refused {
         Some(failure) => Err(failure),
@@ -283,7 +283,7 @@ pub fn restore_objects(env: &Env, data: &DataDir, home: &Home) -> Result<Restore
     another_root::claim_at_start(data, home, &*operator);
     let restored = block_on(run.qm.restore_system_objects());
     let ended = block_on(run.qm.end(EndMode::Immediate));
-    run.join(true)?;
+    run.join(true, &Awaited::default())?;
     let stopped = |stop| Failure::stop(&home.name, &stop);
     let restored = restored.map_err(stopped)?;
     ended.map_err(stopped)?;

@@ -22,7 +22,7 @@ pub(crate) fn is_held(home: &Home) -> bool {
     matches!(tried, Ok(Err(TryLockError::WouldBlock)))
 }
 
-/// Held until the end of the process.
+/// Held until nothing of the process works on the files, or until its end.
 #[derive(Debug)]
 pub(crate) struct ProcessLock {
     _file: File,
