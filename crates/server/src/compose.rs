@@ -354,8 +354,7 @@ impl Start<'_> {
             // Only commands and local tools are served.
             false => 1,
         };
-        let folder = &self.options.home.folder;
-        ServingLanes::start(lanes, ask).map_err(|error| Failure::io(folder, &error))
+        ServingLanes::start(lanes, ask).map_err(|error| Failure::thread(&error))
     }
 
     /// The audit log, if there is to be one, and whether it has every connection.
@@ -405,7 +404,7 @@ impl Start<'_> {
             .thread_name("posthaste")
             .enable_all()
             .build()
-            .map_err(|error| Failure::io(&self.options.home.folder, &error))
+            .map_err(|error| Failure::thread(&error))
     }
 }
 

@@ -67,6 +67,11 @@ impl Failure {
         }
     }
 
+    /// The operating system refused a thread.
+    pub(crate) fn thread(error: &io::Error) -> Failure {
+        Failure::new(Exit::Unusable, "AMQ2091E", &[&error.to_string()])
+    }
+
     /// There is no queue manager of that name.
     pub fn not_found(name: &str) -> Failure {
         Failure::new(Exit::NotFound, "AMQ8118E", &[name])

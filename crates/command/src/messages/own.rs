@@ -449,6 +449,12 @@ pub(super) const MESSAGES: &[Message] = &[
         "See to the disk: the process goes by itself when that answers, and cannot be ended before, not even by SIGKILL; an application's goes on. Then start the queue manager.",
     ),
     message(
+        "AMQ2091E",
+        "A thread could not be started: {0}.",
+        "The system has no room for another one, or this user or container may have no more. Nothing that was acknowledged is lost.",
+        "Look at what else runs, and at the limits: ulimit -u, TasksMax= of the service, the pids limit of the container. Then start the queue manager.",
+    ),
+    message(
         "AMQ2101E",
         "{0}, line {1}, column {2}: {3}.",
         "The configuration file contains something that is not understood. Nothing is assumed in its place: the queue manager does not start.",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use posthaste_engine::{EngineConfig, Locks, Operator, QueueManager, StartError};
+use posthaste_engine::{EndMode, EngineConfig, Locks, Operator, QueueManager, StartError};
 use posthaste_env::{Env, Thread, block_on, spawn};
 use posthaste_recovery_log::{Driver, drive};
 
@@ -21,6 +21,8 @@ const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(25);
 /// Threads that read and write queue files for lanes: two, so that what one waits for does not hold up all others.
 const FILE_THREADS: usize = 2;
+/// What the thread does that settles asynchronous puts.
+const SETTLING: &str = "a thread that puts the effects of the log's writes in place";
 
 /// Who is waited for before the files of a queue manager that has ended are let go.
 #[derive(Clone, Default)]
@@ -41,10 +43,8 @@ pub(crate) struct EngineRun {
     /// The queue manager.
     pub qm: QueueManager,
     writer: Driver,
-    settling: Thread,
-    files: Vec<Thread>,
-    maintenance: Thread,
-    delays: Thread,
+    /// The others, each with what it does, for whoever waits for its end.
+    threads: Vec<(&'static str, Thread)>,
 }
 
 impl EngineRun {
@@ -78,30 +78,45 @@ impl EngineRun {
             // On a full disk, of a queue manager that an earlier release ran: it is noted by a later start.
             operator.message(failure.id, &failure.inserts);
         }
-        let thread = |error: std::io::Error| Failure::io(&home.folder, &error);
+        let thread = |error| Failure::thread(&error);
         let writer = drive(env, started.qm.log(), started.writer).map_err(thread)?;
-        let qm = started.qm.clone();
-        let maintenance = spawn("maintenance", move || block_on(qm.maintain())).map_err(thread)?;
-        let qm = started.qm.clone();
-        let settling = spawn("settling", move || block_on(qm.settle())).map_err(thread)?;
-        let qm = started.qm.clone();
-        let delays =
-            spawn("delivery-delay", move || block_on(qm.deliver_delayed())).map_err(thread)?;
-        let serving = || {
-            let qm = started.qm.clone();
-            spawn("queue-files", move || block_on(qm.serve_files())).map_err(thread)
-        };
-        let files = (0..FILE_THREADS)
-            .map(|_| serving())
-            .collect::<Result<_, _>>()?;
-        Ok(EngineRun {
+        let mut run = EngineRun {
             qm: started.qm,
             writer,
-            settling,
-            files,
-            maintenance,
-            delays,
-        })
+            threads: Vec::new(),
+        };
+        if let Err(error) = run.begin() {
+            // Those that have begun have the queue manager, and with it its files.
+            let _ = block_on(run.qm.end(EndMode::Preemptive));
+            let _ = run.join(true, &Awaited::default());
+            return Err(thread(error));
+        }
+        Ok(run)
+    }
+
+    fn begin(&mut self) -> std::io::Result<()> {
+        self.spawn("settling", SETTLING, |qm| block_on(qm.settle()))?;
+        self.spawn("maintenance", "a checkpoint", |qm| block_on(qm.maintain()))?;
+        let delays = "the delivery of delayed messages";
+        self.spawn("delivery-delay", delays, |qm| {
+            block_on(qm.deliver_delayed())
+        })?;
+        for _ in 0..FILE_THREADS {
+            let files = "a thread that reads and writes queue files";
+            self.spawn("queue-files", files, |qm| block_on(qm.serve_files()))?;
+        }
+        Ok(())
+    }
+
+    fn spawn(
+        &mut self,
+        name: &str,
+        does: &'static str,
+        work: impl FnOnce(QueueManager) + Send + 'static,
+    ) -> std::io::Result<()> {
+        let qm = self.qm.clone();
+        self.threads.push((does, spawn(name, move || work(qm))?));
+        Ok(())
     }
 
     /// Waits for the threads, after the queue manager has ended, and lets other processes have its files if nobody else of this one
@@ -111,26 +126,16 @@ impl EngineRun {
     /// One of them panicked.
     pub(crate) fn join(self, alone: bool, awaited: &Awaited) -> Result<(), Failure> {
         awaited.note("the log's writer");
-        let writer = self.writer.join();
-        awaited.note("a thread that puts the effects of the log's writes in place");
-        let settling = self.settling.join();
-        awaited.note("a checkpoint");
-        let maintenance = self.maintenance.join();
-        awaited.note("the delivery of delayed messages");
-        let delays = self.delays.join();
-        awaited.note("a thread that reads and writes queue files");
-        let files = self.files.into_iter().map(Thread::join);
-        let files = files.fold(Ok(()), Result::and);
+        let mut ended = self.writer.join();
+        for (does, thread) in self.threads {
+            awaited.note(does);
+            ended = ended.and(thread.join());
+        }
         awaited.note("an application's call that writes");
-        writer
-            .and(settling)
-            .and(maintenance)
-            .and(delays)
-            .and(files)
-            .map_err(|()| {
-                let what = "a thread of the queue manager panicked";
-                Failure::new(Exit::Internal, "AMQ6109S", &[what])
-            })?;
+        ended.map_err(|()| {
+            let what = "a thread of the queue manager panicked";
+            Failure::new(Exit::Internal, "AMQ6109S", &[what])
+        })?;
         if alone {
             self.qm.unlock();
         }
