@@ -17,7 +17,7 @@ use posthaste_env::{Clock, Nanos};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::limiter::{Limiter, Origin};
-use crate::threads::Threads;
+use crate::threads::{Threads, Work};
 use crate::{Credentials, Method, SecretKind, Unable, Verdict};
 
 /// Questions that may wait for a thread.
@@ -27,13 +27,56 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Work that waits for a thread. Who has asked for it takes it back when they have gone: what it holds is dropped then, and not
 /// when its turn has come.
-struct Waiting<F>(Arc<Mutex<Option<F>>>);
+struct Waiting(Arc<Mutex<Option<Work>>>);
 
-impl<F> Drop for Waiting<F> {
+impl Drop for Waiting {
     fn drop(&mut self) {
         let taken = self.0.lock().take();
         drop(taken);
     }
+}
+
+/// Something that was asked for. Whoever drops it takes it back.
+pub struct Asking<T> {
+    /// None: too many waited already.
+    answered: Option<oneshot::Receiver<T>>,
+    _waiting: Waiting,
+    clock: Arc<dyn Clock>,
+}
+
+impl<T> Asking<T> {
+    /// Waits for the answer.
+    ///
+    /// # Errors
+    /// Too many waited already, or there was no answer in time.
+    pub async fn answer(self) -> Result<T, Unable> {
+        let Some(answered) = self.answered else {
+            return Err(Unable("too many wait for an answer already".to_owned()));
+        };
+        match in_time(&*self.clock, answered).await {
+            Some(answer) => answer.map_err(|_| Unable("whoever was asked has failed".to_owned())),
+            None => {
+                let seconds = TIMEOUT.as_secs();
+                Err(Unable(format!("no answer in {seconds} seconds")))
+            }
+        }
+    }
+}
+
+/// What comes of a future; none: nothing within [`TIMEOUT`].
+async fn in_time<F: Future>(clock: &dyn Clock, future: F) -> Option<F::Output> {
+    let mut future = pin!(future);
+    let mut limit = clock.sleep_until(after(clock, TIMEOUT));
+    poll_fn(|cx| match future.as_mut().poll(cx) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => limit.as_mut().poll(cx).map(|()| None),
+    })
+    .await
+}
+
+fn after(clock: &dyn Clock, time: Duration) -> Nanos {
+    let time = Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX);
+    clock.monotonic().saturating_add(time)
 }
 
 /// Whether credentials are right, and of whom that is asked.
@@ -79,42 +122,38 @@ impl Checker {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Unable> {
+        self.ask_ahead(work).answer().await
+    }
+
+    /// The same for an answer that is wanted later.
+    pub fn ask_ahead<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Asking<T> {
         let (answer, answered) = oneshot::channel();
+        let work: Work = Box::new(move || {
+            // Whoever has asked may go meanwhile.
+            let _ = answer.send(work());
+        });
         let waiting = Waiting(Arc::new(Mutex::new(Some(work))));
         let work = Arc::clone(&waiting.0);
         let sent = self.threads.give(Box::new(move || {
             let work = work.lock().take();
-            // Whoever has asked may have gone meanwhile.
+            // Whoever has asked may have gone.
             if let Some(work) = work {
-                let _ = answer.send(work());
+                work();
             }
         }));
-        if !sent {
-            return Err(Unable("too many wait for an answer already".to_owned()));
-        }
-        match self.in_time(answered).await {
-            Some(answer) => answer.map_err(|_| Unable("whoever was asked has failed".to_owned())),
-            None => {
-                let seconds = TIMEOUT.as_secs();
-                Err(Unable(format!("no answer in {seconds} seconds")))
-            }
+        Asking {
+            answered: sent.then_some(answered),
+            _waiting: waiting,
+            clock: Arc::clone(&self.clock),
         }
     }
 
     /// The same for something whose answer nobody waits for; false: too many wait already.
     pub fn begin(&self, work: impl FnOnce() + Send + 'static) -> bool {
         self.threads.give(Box::new(work))
-    }
-
-    /// What comes of a future; none: nothing within [`TIMEOUT`].
-    async fn in_time<F: Future>(&self, future: F) -> Option<F::Output> {
-        let mut future = pin!(future);
-        let mut limit = self.clock.sleep_until(self.after(TIMEOUT));
-        poll_fn(|cx| match future.as_mut().poll(cx) {
-            Poll::Ready(output) => Poll::Ready(Some(output)),
-            Poll::Pending => limit.as_mut().poll(cx).map(|()| None),
-        })
-        .await
     }
 
     /// Whether credentials are right. What is wrong is said after the delay.
@@ -137,7 +176,8 @@ impl Checker {
             },
         };
         if verdict.is_refusal() || matches!(verdict, Verdict::TooMany(_)) {
-            self.clock.sleep_until(self.after(delay)).await;
+            let until = after(&*self.clock, delay);
+            self.clock.sleep_until(until).await;
         }
         verdict
     }
@@ -148,7 +188,7 @@ impl Checker {
             let turns = self.limiter.turns(from, self.clock.monotonic());
             turns.ok_or(Verdict::TooMany(from.user()))
         };
-        let Some(Ok(permit)) = self.in_time(turns()?.acquire_owned()).await else {
+        let Some(Ok(permit)) = in_time(&*self.clock, turns()?.acquire_owned()).await else {
             let why = "too many of its origin wait for an answer already";
             return Err(Verdict::Unable(Unable(why.to_owned())));
         };
@@ -173,11 +213,6 @@ impl Checker {
         }
         let verdict = self.ask(move || method.verdict(&credentials)).await;
         verdict.unwrap_or_else(Verdict::Unable)
-    }
-
-    fn after(&self, time: Duration) -> Nanos {
-        let time = Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX);
-        self.clock.monotonic().saturating_add(time)
     }
 }
 

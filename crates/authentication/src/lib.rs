@@ -24,7 +24,7 @@ mod token;
 mod user_file;
 mod users;
 
-pub use checker::{Asked, Checker};
+pub use checker::{Asked, Asking, Checker};
 pub use credentials::{Credentials, Seal, Seals, SecretKind};
 pub use directory::{Directory, DirectorySettings};
 pub use loopback::{Loopback, own_number};

@@ -7,6 +7,7 @@
 //!
 //! Source: sock_diag(7), messages of AF_INET and AF_INET6 for one socket.
 
+use std::cell::Cell;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
@@ -57,9 +58,10 @@ impl Loopback {
     /// # Errors
     /// The kernel gives no answer.
     pub fn owner(&self) -> io::Result<Option<u32>> {
-        let kernel = Kernel::open()?;
-        let other = kernel.end(self.peer, self.here)?;
-        let own = kernel.end(self.here, self.peer)?;
+        let [other, own] = ask(|kernel| {
+            let other = kernel.end(self.peer, self.here)?;
+            Ok([other, kernel.end(self.here, self.peer)?])
+        })?;
         // Else the connection is gone, and what was found may be of one that came after it.
         let is_it = |own: End| u64::from(own.inode) == self.inode;
         let other = other.filter(|other| own.is_some_and(is_it) && other.uid != OVERFLOW);
@@ -70,6 +72,19 @@ impl Loopback {
 /// The number of the user who runs this process.
 pub fn own_number() -> u32 {
     rustix::process::geteuid().as_raw()
+}
+
+thread_local! {
+    /// What this thread has asked by: to make and close such a socket costs as much as the questions.
+    static ASKED_BY: Cell<Option<Kernel>> = const { Cell::new(None) };
+}
+
+/// Asks questions of the kernel; by another socket the next time if one had no answer, which might come yet.
+fn ask<T>(questions: impl FnOnce(&Kernel) -> io::Result<T>) -> io::Result<T> {
+    let kernel = ASKED_BY.take().map_or_else(Kernel::open, Ok)?;
+    let answers = questions(&kernel)?;
+    ASKED_BY.set(Some(kernel));
+    Ok(answers)
 }
 
 /// Whom the kernel answers.

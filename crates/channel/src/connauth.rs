@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use posthaste_authentication::{
-    Asked, Checker, Credentials, Directory, DirectorySettings, Loopback, Method, Pam, Seal, Seals,
-    SecretKind, TokenSettings, Tokens, Unable, UserFile, Verdict, user_name,
+    Asked, Asking, Checker, Credentials, Directory, DirectorySettings, Loopback, Method, Pam, Seal,
+    Seals, SecretKind, TokenSettings, Tokens, UserFile, Verdict, user_name,
 };
 use posthaste_command::{AUTHENMD_USERFILE, Attrs, ObjectKind};
 use posthaste_engine::{Operator, QueueManager};
@@ -128,6 +128,9 @@ pub struct Sources {
     /// manager; none if they need one as others do.
     pub loopback_user: Option<String>,
 }
+
+/// The number of the user whose process has made a connection, if it has one, when the kernel has told.
+pub(crate) type AskingMaker = Asking<io::Result<Option<u32>>>;
 
 /// What the connections of a queue manager have in common: what is demanded, and the threads that find out.
 pub struct ConnAuth {
@@ -316,13 +319,9 @@ impl ConnAuth {
         self.sources.loopback_user.as_deref()
     }
 
-    /// The number of the user whose process has made a connection, if it has one.
-    ///
-    /// # Errors
-    /// It could not be found out now.
-    pub(crate) async fn maker(&self, loopback: Loopback) -> Result<Option<u32>, Unable> {
-        let asked = self.kernel.ask(move || loopback.owner()).await?;
-        asked.map_err(|error| Unable(error.to_string()))
+    /// Asks whose process has made a connection; none has one.
+    pub(crate) fn ask_maker(&self, loopback: Loopback) -> AskingMaker {
+        self.kernel.ask_ahead(move || loopback.owner())
     }
 
     /// The name of a user of this machine; his number if he has none.

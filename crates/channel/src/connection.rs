@@ -330,6 +330,10 @@ impl Connection {
         admitted.instance.agree(agreement);
         self.timing
             .agreed(agreement.heartbeat_s, definition.disconnect_s);
+        let identity = Identity::new(self.caller.user, self.caller.loopback);
+        if let Some(connauth) = self.registry.connauth() {
+            identity.expect(connauth);
+        }
         self.common = Some(Rc::new(Common {
             registry: Arc::clone(&self.registry),
             instance: Arc::clone(&admitted.instance),
@@ -339,7 +343,7 @@ impl Connection {
             surrogates: agreement.reads_surrogates(),
             process: (agreement.process_id, agreement.thread_id),
             output: Rc::clone(&self.output),
-            identity: Identity::new(self.caller.user, self.caller.loopback),
+            identity,
             load: Load::new(self.registry.budget()),
             share: Share::new(self.registry.outgoing()),
         }));

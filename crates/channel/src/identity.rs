@@ -9,9 +9,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use posthaste_authentication::{
-    Credentials, Loopback, Seal, SecretKind, Unable, Verdict, own_number,
-};
+use posthaste_authentication::{Credentials, Loopback, Seal, SecretKind, Verdict, own_number};
 use posthaste_engine::Application;
 use posthaste_mqi::Reason;
 use posthaste_wire::identity::{Authentication, Userid};
@@ -19,7 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::admission::{Answer, Authenticated, Claim, Demand, Refusal};
 use crate::chlauth;
-use crate::connauth::{Checks, ConnAuth, Policy};
+use crate::connauth::{AskingMaker, Checks, ConnAuth, Policy};
 use crate::instance::Instance;
 use crate::registry::Registry;
 
@@ -52,6 +50,8 @@ pub(crate) struct Identity {
 struct Maker {
     /// The connection, if it comes over loopback.
     loopback: Option<Loopback>,
+    /// The kernel was asked already, for whoever wants to know.
+    asked: Cell<Option<AskingMaker>>,
     /// What was answered, once it was.
     known: Cell<Option<Option<u32>>>,
 }
@@ -60,20 +60,26 @@ impl Maker {
     fn of(loopback: Option<Loopback>) -> Maker {
         Maker {
             loopback,
+            asked: Cell::new(None),
             known: Cell::new(None),
         }
     }
 
-    /// The number of the user, as far as the kernel says so to whoever asks it.
-    async fn number(
-        &self,
-        ask: impl AsyncFnOnce(Loopback) -> Result<Option<u32>, Unable>,
-    ) -> Option<u32> {
+    /// Asks the kernel, for an answer that is wanted soon.
+    fn ask_ahead(&self, ask: impl FnOnce(Loopback) -> AskingMaker) {
+        if let Some(loopback) = self.loopback {
+            self.asked.set(Some(ask(loopback)));
+        }
+    }
+
+    /// The number of the user, as far as the kernel says so.
+    async fn number(&self, ask: impl FnOnce(Loopback) -> AskingMaker) -> Option<u32> {
         let loopback = self.loopback?;
         if let Some(known) = self.known.get() {
             return known;
         }
-        let answer = ask(loopback).await.ok()?;
+        let asked = self.asked.take().unwrap_or_else(|| ask(loopback));
+        let answer = asked.answer().await.ok()?.ok()?;
         self.known.set(Some(answer));
         answer
     }
@@ -224,8 +230,14 @@ impl Identity {
 
     /// The number of the user whose process has made the connection, as far as the kernel says so.
     async fn maker(&self, connauth: &ConnAuth) -> Option<u32> {
-        let ask = async |loopback| connauth.maker(loopback).await;
-        self.maker.number(ask).await
+        self.maker.number(|it| connauth.ask_maker(it)).await
+    }
+
+    /// An application is about to connect: what the kernel is asked then it is asked now, so that nobody waits for it.
+    pub(crate) fn expect(&self, connauth: &ConnAuth) {
+        if connauth.loopback_user().is_some() {
+            self.maker.ask_ahead(|it| connauth.ask_maker(it));
+        }
     }
 
     /// What USERID_DATA has brought, as long as it was not looked at.
@@ -294,7 +306,9 @@ impl Identity {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use posthaste_authentication::Checker;
     use posthaste_mqi::Chars;
+    use std::io;
 
     fn userid(password: &[u8; 12]) -> Userid {
         Userid {
@@ -312,12 +326,19 @@ mod tests {
             here: address,
             inode: 7,
         }));
-        let asked = |answer| posthaste_env::block_on(maker.number(async |_| answer));
-        assert_eq!(asked(Err(Unable("busy".to_owned()))), None);
-        assert_eq!(asked(Ok(Some(7))), Some(7));
-        assert_eq!(asked(Ok(Some(8))), Some(7), "once for a socket");
+        let kernel = Checker::start(1, posthaste_env::os().clock).unwrap();
+        let busy = || Err(io::ErrorKind::ResourceBusy.into());
+        let wanted = |answer: fn() -> io::Result<Option<u32>>| {
+            posthaste_env::block_on(maker.number(|_| kernel.ask_ahead(answer)))
+        };
+        assert_eq!(wanted(busy), None);
+        maker.ask_ahead(|_| kernel.ask_ahead(busy));
+        assert_eq!(wanted(|| Ok(Some(6))), None, "asked ahead");
+        maker.ask_ahead(|_| kernel.ask_ahead(|| Ok(Some(7))));
+        assert_eq!(wanted(busy), Some(7));
+        assert_eq!(wanted(|| Ok(Some(8))), Some(7), "once for a socket");
         let elsewhere = Maker::of(None);
-        let number = elsewhere.number(async |_| Ok(Some(7)));
+        let number = elsewhere.number(|_| kernel.ask_ahead(|| Ok(Some(7))));
         assert_eq!(posthaste_env::block_on(number), None);
     }
 

@@ -1,6 +1,6 @@
 //! A lane: one thread that owns connections and runs them.
 //!
-//! A turn of its loop takes what is ready (sockets, what was woken, timers), reads each connection once into the lane's
+//! A turn of its loop accepts, takes what is ready (sockets, what was woken, timers), reads each connection once into the lane's
 //! buffer and runs it; runs those of its own connections that this has woken; and then writes each once. What they have
 //! left to the end of the turn (the log is told of their commits) is done once for all of them.
 //!
@@ -11,13 +11,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use mio::{Events, Interest, Poll};
 use posthaste_env::{Clock, Nanos, Turns};
 
+use crate::accepting::{Door, Doors};
 use crate::inbound::{Inbound, ReadBuffer};
 use crate::protocol::{Next, Protocol};
 use crate::stream::Stream;
@@ -36,6 +37,10 @@ pub type Begin = Box<dyn FnOnce(ConnectionWakers, Nanos) -> Box<dyn Protocol> + 
 pub(crate) enum Arrival {
     /// A socket, and what serves it.
     Connection(Stream, Begin),
+    /// A listener to accept from, unless it is closed by now.
+    Door(Weak<Door>),
+    /// No more is accepted from there.
+    Shut(u64),
     /// All connections are dropped, and the lane ends.
     End,
 }
@@ -110,6 +115,8 @@ pub(crate) struct Lane {
     /// Those that have more to read than was read in this turn.
     again: Vec<u32>,
     woken: Vec<Token>,
+    /// Where it accepts from.
+    doors: Doors,
     counts: LaneCounts,
     ending: bool,
 }
@@ -136,6 +143,7 @@ impl Lane {
             touched: Vec::new(),
             again: Vec::new(),
             woken: Vec::new(),
+            doors: Doors::default(),
             counts: LaneCounts::default(),
             ending: false,
         })
@@ -166,10 +174,13 @@ impl Lane {
             }
             now = self.clock.monotonic();
             self.shared.turn_began.store(now.max(1), Ordering::Relaxed);
+            self.doors.accept(self.poll.registry(), &events, now);
             mailbox.collect(&mut self.woken, &mut arrived);
             for arrival in arrived.drain(..) {
                 match arrival {
                     Arrival::Connection(stream, begin) => self.begin(stream, begin, now),
+                    Arrival::Door(door) => self.open(&door, now),
+                    Arrival::Shut(token) => self.doors.close(self.poll.registry(), token),
                     Arrival::End => self.ending = true,
                 }
             }
@@ -193,8 +204,15 @@ impl Lane {
         if woken || !self.again.is_empty() || !self.shared.mailbox.sleep() {
             return Some(Duration::ZERO);
         }
-        let Reverse((at, _, _)) = self.timers.peek()?;
+        let timer = self.timers.peek().map(|Reverse((at, _, _))| *at);
+        let at = timer.into_iter().chain(self.doors.next()).min()?;
         Some(Duration::from_nanos(at.saturating_sub(now)))
+    }
+
+    fn open(&mut self, door: &Weak<Door>, now: Nanos) {
+        if let Some(door) = door.upgrade() {
+            self.doors.open(self.poll.registry(), door, now);
+        }
     }
 
     fn turn(&mut self, running: &Running, turns: &Turns, events: &Events, now: Nanos) {

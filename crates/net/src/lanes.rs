@@ -12,12 +12,18 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use posthaste_env::{Clock, Nanos, spawn};
 
+use crate::accepting::{Accepted, Doorway, Watcher, doorway};
+use crate::admission::Admission;
 use crate::lane::{Arrival, Begin, Lane, Shared};
+use crate::listener::Listener;
 use crate::stream::Stream;
 use crate::tally::LaneCounts;
 
 /// Told that a lane, by its number, has ended though nobody asked it to, and why: its connections are lost.
 pub type LaneFailed = Arc<dyn Fn(usize, &str) + Send + Sync>;
+
+/// How long a lane is waited for that is to let go of a listener.
+const HANGS: Duration = Duration::from_secs(5);
 
 struct Inner {
     lanes: Vec<Arc<Shared>>,
@@ -31,6 +37,33 @@ struct Inner {
 #[derive(Clone)]
 pub struct Lanes {
     inner: Arc<Inner>,
+}
+
+/// A listener that lanes accept from. Dropping it ends that too, without waiting.
+pub struct Listening {
+    lanes: Lanes,
+    doorway: Option<Doorway>,
+}
+
+impl Listening {
+    /// Ends it: when this is ready, nobody listens there any more, unless a lane does not come back from its turn. Connections
+    /// go on ([`Admission::empty`] waits for them).
+    pub async fn close(mut self) {
+        let doorway = self.doorway.take();
+        if let Some(doorway) = doorway {
+            self.lanes.shut(&doorway);
+            // A lane that hangs is told about elsewhere.
+            let _ = tokio::time::timeout(HANGS, doorway.closed()).await;
+        }
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        if let Some(doorway) = &self.doorway {
+            self.lanes.shut(doorway);
+        }
+    }
 }
 
 /// Tells when a lane's thread is left, however it is.
@@ -90,10 +123,40 @@ impl Lanes {
         self.inner.lanes.len()
     }
 
-    /// Has a lane serve a connection by what `begin` makes there: the lane that has the fewest.
+    /// Accepts from a listener on the lanes, and gives every connection that `admission` takes to `handle`, which must not
+    /// wait.
+    pub fn listen(
+        &self,
+        listener: Listener,
+        admission: Admission,
+        watcher: Arc<dyn Watcher>,
+        handle: impl Fn(Accepted) + Send + Sync + 'static,
+    ) -> Listening {
+        let doorway = doorway(listener, admission, watcher, handle);
+        for lane in &self.inner.lanes {
+            // A lane that has ended takes nothing, and is not to keep it.
+            let door = Arc::downgrade(&doorway.door);
+            lane.mailbox.hand_over(Arrival::Door(door));
+        }
+        Listening {
+            lanes: self.clone(),
+            doorway: Some(doorway),
+        }
+    }
+
+    /// Has no lane accept from there any more.
+    fn shut(&self, doorway: &Doorway) {
+        for lane in &self.inner.lanes {
+            lane.mailbox.hand_over(Arrival::Shut(doorway.door.token));
+        }
+    }
+
+    /// Has a lane serve a connection by what `begin` makes there: the lane that has the fewest, and of several such the one
+    /// that calls.
     pub fn serve(&self, stream: Stream, begin: Begin) {
         let lanes = &self.inner.lanes;
-        let first = self.inner.next.fetch_add(1, Ordering::Relaxed);
+        let here = lanes.iter().position(|lane| lane.mailbox.is_here());
+        let first = here.unwrap_or_else(|| self.inner.next.fetch_add(1, Ordering::Relaxed));
         let in_turn = (0..lanes.len()).map(|n| (first + n) % lanes.len());
         let least = in_turn
             .filter_map(|at| lanes.get(at))

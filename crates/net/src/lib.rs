@@ -1,6 +1,6 @@
 //! Sockets: listening, admitting, serving them on lanes, and counting what they cost. Knows no protocol.
 //!
-//! * [`Listener`] binds TCP or Unix-domain sockets and accepts;
+//! * [`Listener`] binds TCP or Unix-domain sockets, and [`Lanes::listen`] accepts from it;
 //! * [`Admission`] limits connections in all and for each address, counts bytes, and knows when the last is gone;
 //! * [`HalfOpens`] says who of those that have not said who they are loses its place to a newcomer;
 //! * [`Protocol`] is what a connection is to whoever runs it: bytes in; bytes and deadlines out;
@@ -11,6 +11,7 @@
 //! * [`Output`] is what waits for a peer, written once per turn;
 //! * [`RuntimeClock`]: the clock of the network side.
 
+mod accepting;
 mod address;
 mod admission;
 mod clock;
@@ -29,6 +30,7 @@ mod tally;
 mod unix_peer;
 mod wake;
 
+pub use accepting::{Accepted, Watcher};
 pub use address::{Address, Host, Peer};
 pub use admission::{Admission, Limits, Permit, Refused, Totals, Traffic};
 pub use clock::{RuntimeClock, coarse_wall_micros};
@@ -36,8 +38,8 @@ pub use drive::drive;
 pub use half_open::HalfOpens;
 pub use handshakes::{AcceptorSource, Handshakes};
 pub use lane::Begin;
-pub use lanes::{LaneFailed, Lanes};
-pub use listener::{Accepted, ListenError, Listener, Options, Watcher, run};
+pub use lanes::{LaneFailed, Lanes, Listening};
+pub use listener::{ListenError, Listener, Options};
 pub use output::Output;
 pub use protocol::{Next, Protocol, Received};
 pub use secured::Secured;

@@ -1,21 +1,21 @@
-//! Listening: bind, accept, admit, hand over; and end gracefully.
+//! Listening sockets: bound, accepted from, and closed.
 //!
-//! Invariant: the system gives each connection the options of the socket that it was accepted by, so they are set once.
+//! Invariants: the system gives each connection the options of the socket that it was accepted by, so they are set once;
+//! accepting never waits.
 
 use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpSocket, UnixListener};
+use rustix::net::{SocketFlags, acceptfrom_with};
+use tokio::net::TcpSocket;
 
 use crate::address::{Address, Peer};
-use crate::admission::{Admission, Permit, Refused};
 use crate::stream::{Stream, prepare};
-
-/// How long no connection is taken after the process has run out of descriptors or memory for one.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// How a listener treats its sockets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,24 +62,6 @@ pub struct Listener {
     kind: Kind,
 }
 
-/// A connection that was accepted and admitted.
-pub struct Accepted {
-    /// The socket.
-    pub stream: Stream,
-    /// Who is at the other end.
-    pub peer: Peer,
-    /// Its place; dropping it frees the place.
-    pub permit: Permit,
-}
-
-/// Told about connections that are not taken.
-pub trait Watcher: Send + Sync {
-    /// A connection was refused. It is closed when `stream` is dropped, and counts for nothing meanwhile.
-    fn refused(&self, peer: &Peer, why: Refused, stream: Stream);
-    /// Accepting failed; the listener goes on.
-    fn failed(&self, error: &io::Error);
-}
-
 impl Listener {
     /// Binds and listens. Must be called inside a runtime.
     pub fn bind(address: &Address, options: Options) -> Result<Listener, ListenError> {
@@ -102,17 +84,26 @@ impl Listener {
         })
     }
 
-    async fn accept(&self) -> io::Result<(Stream, Peer)> {
+    /// Takes a connection that is there.
+    pub(crate) fn accept(&self) -> io::Result<(Stream, Peer)> {
+        let (socket, from) = acceptfrom_with(self, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)?;
         Ok(match &self.kind {
-            Kind::Tcp(listener) => {
-                let (stream, address) = listener.accept().await?;
-                (Stream::Tcp(stream.into_std()?), Peer::Tcp(address))
+            Kind::Tcp(_) => {
+                let from = from.ok_or(io::ErrorKind::ConnectionAborted)?;
+                let peer = Peer::Tcp(SocketAddr::try_from(from)?);
+                (Stream::Tcp(socket.into()), peer)
             }
-            Kind::Unix { listener, .. } => {
-                let (stream, _) = listener.accept().await?;
-                (Stream::Unix(stream.into_std()?), Peer::Local)
-            }
+            Kind::Unix { .. } => (Stream::Unix(socket.into()), Peer::Local),
         })
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.kind {
+            Kind::Tcp(listener) => listener.as_fd(),
+            Kind::Unix { listener, .. } => listener.as_fd(),
+        }
     }
 }
 
@@ -125,7 +116,7 @@ impl Drop for Listener {
     }
 }
 
-fn bind_tcp(address: std::net::SocketAddr, options: Options) -> io::Result<Kind> {
+fn bind_tcp(address: SocketAddr, options: Options) -> io::Result<Kind> {
     let socket = if address.is_ipv4() {
         TcpSocket::new_v4()
     } else {
@@ -135,7 +126,7 @@ fn bind_tcp(address: std::net::SocketAddr, options: Options) -> io::Result<Kind>
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     prepare(&socket, options.keepalive)?;
-    Ok(Kind::Tcp(socket.listen(options.backlog)?))
+    Ok(Kind::Tcp(socket.listen(options.backlog)?.into_std()?))
 }
 
 fn bind_unix(path: &Path, mode: u32) -> io::Result<Kind> {
@@ -152,6 +143,7 @@ fn bind_unix(path: &Path, mode: u32) -> io::Result<Kind> {
         }
         other => other?,
     };
+    listener.set_nonblocking(true)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))?;
     Ok(Kind::Unix {
         listener,
@@ -159,124 +151,15 @@ fn bind_unix(path: &Path, mode: u32) -> io::Result<Kind> {
     })
 }
 
-/// Accepts until `admission` drains, giving every connection to `handle`, which must not wait.
-///
-/// Returns when no more are taken; connections go on ([`Admission::empty`] waits for them).
-pub async fn run(
-    listener: Listener,
-    admission: Admission,
-    watcher: Arc<dyn Watcher>,
-    handle: impl Fn(Accepted),
-) {
-    let draining = admission.draining();
-    tokio::pin!(draining);
-    loop {
-        let accepted = tokio::select! {
-            biased;
-            () = &mut draining => return,
-            accepted = listener.accept() => accepted,
-        };
-        let (stream, peer) = match accepted {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                watcher.failed(&error);
-                if !of_one_connection(&error) {
-                    tokio::time::sleep(PAUSE).await;
-                }
-                continue;
-            }
-        };
-        match admission.admit(&peer) {
-            Ok(permit) => handle(Accepted {
-                stream,
-                peer,
-                permit,
-            }),
-            Err(refused) => watcher.refused(&peer, refused, stream),
-        }
-    }
-}
-
-/// Whether an error of accept is about the connection that was to be accepted, so that the next can be tried at once.
-fn of_one_connection(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::ConnectionReset
-            | io::ErrorKind::Interrupted
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::admission::Limits;
-    use crate::lanes::{self, tests::Echo};
-    use parking_lot::Mutex;
     use rustix::net::sockopt;
-    use std::net::SocketAddr;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::{TcpStream, UnixStream};
-
-    #[derive(Default)]
-    struct Seen(Mutex<Vec<Refused>>);
-
-    impl Watcher for Seen {
-        fn refused(&self, _peer: &Peer, why: Refused, _stream: Stream) {
-            self.0.lock().push(why);
-        }
-        fn failed(&self, error: &io::Error) {
-            panic!("accept failed: {error}");
-        }
-    }
-
-    /// Gives back what comes.
-    fn echo() -> impl Fn(Accepted) {
-        let lanes = lanes::tests::lanes(1);
-        move |accepted| lanes.serve(accepted.stream, Echo::begin(accepted.permit))
-    }
+    use std::io::Read;
+    use std::net::TcpStream;
 
     fn any_port() -> Address {
         Address::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)))
-    }
-
-    #[tokio::test]
-    async fn connections_are_served_refused_and_drained() {
-        let listener = Listener::bind(&any_port(), Options::default()).unwrap();
-        let Address::Tcp(address) = listener.address().unwrap() else {
-            panic!("a TCP address")
-        };
-        let admission = Admission::new(Limits {
-            connections: 1,
-            per_address: 1,
-        });
-        let seen = Arc::new(Seen::default());
-        let task = tokio::spawn(run(listener, admission.clone(), seen.clone(), echo()));
-
-        let mut first = TcpStream::connect(address).await.unwrap();
-        first.write_all(b"x").await.unwrap();
-        let mut byte = [0];
-        first.read_exact(&mut byte).await.unwrap();
-        assert_eq!(&byte, b"x");
-        let mut second = TcpStream::connect(address).await.unwrap();
-        assert_eq!(
-            second.read(&mut byte).await.unwrap_or(0),
-            0,
-            "closed at once"
-        );
-        assert_eq!(*seen.0.lock(), [Refused::TooMany { limit: 1 }]);
-
-        admission.drain();
-        task.await.unwrap();
-        assert!(
-            TcpStream::connect(address).await.is_err(),
-            "nobody listens any more"
-        );
-        first.write_all(b"y").await.unwrap();
-        first.read_exact(&mut byte).await.unwrap();
-        assert_eq!(&byte, b"y", "connections go on");
-        drop(first);
-        admission.empty().await;
     }
 
     #[tokio::test]
@@ -290,10 +173,11 @@ mod tests {
         let Address::Tcp(address) = listener.address().unwrap() else {
             panic!("a TCP address")
         };
-        let _peer = TcpStream::connect(address).await.unwrap();
-        let (Stream::Tcp(tcp), _) = listener.accept().await.unwrap() else {
+        let peer = TcpStream::connect(address).unwrap();
+        let (Stream::Tcp(tcp), from) = listener.accept().unwrap() else {
             panic!("TCP")
         };
+        assert_eq!(from, Peer::Tcp(peer.local_addr().unwrap()));
         assert!(sockopt::tcp_nodelay(&tcp).unwrap() && sockopt::socket_keepalive(&tcp).unwrap());
         assert_eq!(sockopt::tcp_keepidle(&tcp).unwrap(), idle);
         let probes = sockopt::tcp_keepcnt(&tcp).unwrap();
@@ -330,19 +214,20 @@ mod tests {
         );
         assert!(Listener::bind(&address, options).is_err());
 
-        let admission = Admission::new(Limits::default());
-        let task = tokio::spawn(run(
-            listener,
-            admission.clone(),
-            Arc::new(Seen::default()),
-            echo(),
-        ));
-        let mut stream = UnixStream::connect(&path).await.unwrap();
-        stream.write_all(b"x").await.unwrap();
-        let mut byte = [0];
-        stream.read_exact(&mut byte).await.unwrap();
-        admission.drain();
-        task.await.unwrap();
+        assert!(listener.accept().is_ok(), "whoever has looked");
+        let waits = |result: io::Result<_>| {
+            result.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+        };
+        assert!(waits(listener.accept().map(drop)), "nobody is there");
+        let _peer = std::os::unix::net::UnixStream::connect(&path).unwrap();
+        let (Stream::Unix(accepted), Peer::Local) = listener.accept().unwrap() else {
+            panic!("of this machine")
+        };
+        assert!(
+            waits((&accepted).read(&mut [0]).map(drop)),
+            "and no lane waits for him"
+        );
+        drop(listener);
         assert!(!path.exists(), "the file goes with the listener");
     }
 }

@@ -65,6 +65,11 @@ impl<T: Send> Mailbox<T> {
         }
     }
 
+    /// Whether the calling thread runs its lane.
+    pub(crate) fn is_here(self: &Arc<Self>) -> bool {
+        HERE.with(|here| here.mailbox.get() == Arc::as_ptr(self) as usize)
+    }
+
     /// Hands something over.
     pub(crate) fn hand_over(&self, what: T) {
         self.change(|state| state.arrived.push(what));

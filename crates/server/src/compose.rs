@@ -31,9 +31,7 @@ use posthaste_engine::{
 use posthaste_env::{Clock, Env, Slowness, slow_disk};
 use posthaste_mqi::Reason;
 use posthaste_mqi::constants::{MQAT_QMGR, MQSVC_CONTROL_MANUAL, MQSVC_CONTROL_Q_MGR_START};
-use posthaste_net::{
-    Accepted, Address, Admission, Lanes, Listener, Options, RuntimeClock, Watcher,
-};
+use posthaste_net::{Address, Admission, Lanes, Listener, Options, RuntimeClock};
 use posthaste_recovery_log::RecoveryLog;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, watch};
@@ -789,10 +787,12 @@ fn open_local(
     let listener = qm
         .make_file(bind)
         .map_err(|error| cannot_listen(&path, &error))?;
-    let (registry, lanes) = (Arc::clone(registry), reporting.lanes.clone());
-    let serve = move |accepted: Accepted| registry.serve(accepted, &lanes);
-    let watcher: Arc<dyn Watcher> = reporting.clone();
-    tokio::spawn(posthaste_net::run(listener, places.clone(), watcher, serve));
+    let listening = reporting.listen(listener, places.clone(), registry);
+    let places = places.clone();
+    tokio::spawn(async move {
+        places.draining().await;
+        listening.close().await;
+    });
     Ok(socket)
 }
 

@@ -308,9 +308,9 @@ async fn sockets_without_a_word_keep_nobody_out() {
     });
     let registry = Arc::clone(&world.registry);
     let lanes = lanes(1);
-    let serve = move |accepted| registry.serve(accepted, &lanes);
-    let run = posthaste_net::run(listener, admission.clone(), Arc::new(Closing), serve);
-    let listening = tokio::spawn(run);
+    let served = lanes.clone();
+    let serve = move |accepted| registry.serve(accepted, &served);
+    let listening = lanes.listen(listener, admission, Arc::new(Closing), serve);
     let mut silent = Vec::new();
     for _ in 0..3 {
         silent.push(TcpStream::connect(address).await.unwrap());
@@ -332,6 +332,5 @@ async fn sockets_without_a_word_keep_nobody_out() {
         client.call(Hobj::NONE, &Request::Commit).await.0.reason,
         Reason::NONE
     );
-    admission.drain();
-    listening.await.unwrap();
+    listening.close().await;
 }

@@ -19,8 +19,8 @@ use posthaste_engine::{
 };
 use posthaste_env::{Env, Thread, block_on, os, spawn};
 use posthaste_net::{
-    Address, Admission, LaneFailed, Lanes, Listener, Options, Peer, Refused, RuntimeClock, Stream,
-    Traffic, Watcher,
+    Address, Admission, LaneFailed, Lanes, Listener, Listening, Options, Peer, Refused,
+    RuntimeClock, Stream, Traffic, Watcher,
 };
 use posthaste_recovery_log::{Driver, LogConfig, drive};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -100,6 +100,8 @@ pub(crate) struct World {
     pub(crate) hold: Arc<Hold>,
     address: Option<SocketAddr>,
     lanes: Option<Lanes>,
+    /// Where it takes connections from, as long as this lives.
+    listening: Option<Listening>,
     threads: Option<(Driver, [Thread; 2])>,
     _folder: tempfile::TempDir,
 }
@@ -230,6 +232,7 @@ impl World {
             hold: hold.unwrap_or_default(),
             address: None,
             lanes: None,
+            listening: None,
             threads: Some((driver, [thread, files])),
             _folder: folder,
         };
@@ -257,15 +260,11 @@ impl World {
         self.address = Some(address);
         let registry = Arc::clone(&self.registry);
         let lanes = lanes(count);
-        self.lanes = Some(lanes.clone());
-        let handle = move |accepted| registry.serve(accepted, &lanes);
+        let served = lanes.clone();
+        let handle = move |accepted| registry.serve(accepted, &served);
         let watcher = self.operator.clone();
-        drop(tokio::spawn(posthaste_net::run(
-            listener,
-            self.admission.clone(),
-            watcher,
-            handle,
-        )));
+        self.listening = Some(lanes.listen(listener, self.admission.clone(), watcher, handle));
+        self.lanes = Some(lanes);
         self
     }
 

@@ -22,8 +22,8 @@ use posthaste_mqi::constants::{
     MQCACH_IP_ADDRESS, MQCACH_LISTENER_DESC, MQIACH_BACKLOG, MQIACH_LISTENER_CONTROL, MQIACH_PORT,
 };
 use posthaste_net::{
-    Accepted, Address, Admission, ConnectionWakers, Lanes, Listener, Options, Peer, Protocol,
-    Refused, Stream, Watcher,
+    Accepted, Address, Admission, ConnectionWakers, Lanes, Listener, Listening, Options, Peer,
+    Protocol, Refused, Stream, Watcher,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -214,7 +214,7 @@ enum Entry {
         /// By which channels clients come in unprotected, as far as the operator was told.
         exposed: BTreeSet<String>,
         /// Takes connections.
-        task: JoinHandle<()>,
+        listening: Listening,
     },
     Waiting {
         waiting: Waiting,
@@ -325,11 +325,8 @@ impl Listeners {
                 return Err(ListenerError::Bind { host, port, error });
             }
         };
-        let (registry, lanes) = (Arc::clone(&self.registry), self.reporting.lanes.clone());
-        let serve = move |accepted: Accepted| registry.serve(accepted, &lanes);
-        let watcher: Arc<dyn Watcher> = self.reporting.clone();
         let admission = self.admission.clone();
-        let task = tokio::spawn(posthaste_net::run(listener, admission, watcher, serve));
+        let listening = self.reporting.listen(listener, admission, &self.registry);
         let running = Running {
             plan,
             address,
@@ -338,7 +335,7 @@ impl Listeners {
         let entry = Entry::Listening {
             running: running.clone(),
             exposed: BTreeSet::new(),
-            task,
+            listening,
         };
         entries.insert(running.plan.name.clone(), entry);
         drop(entries);
@@ -423,11 +420,14 @@ impl Listeners {
 
     async fn close(&self, name: &str) -> Result<(), ListenerError> {
         let entry = self.entries.lock().remove(name);
-        let (Entry::Listening { task, .. } | Entry::Waiting { task, .. }) =
-            entry.ok_or(ListenerError::Inactive)?;
-        task.abort();
-        // Waiting for the aborted task means waiting until its socket is closed.
-        let _ = task.await;
+        match entry.ok_or(ListenerError::Inactive)? {
+            Entry::Listening { listening, .. } => listening.close().await,
+            Entry::Waiting { task, .. } => {
+                task.abort();
+                // It may just be binding its socket.
+                let _ = task.await;
+            }
+        }
         let process = std::process::id().to_string();
         let operator = &self.reporting.operator;
         operator.message("AMQ5027I", &[name.to_owned(), process]);
@@ -609,6 +609,18 @@ impl Reporting {
             lanes: lanes.clone(),
             turning_away: Arc::new(Semaphore::new(turned_away)),
         })
+    }
+
+    /// Takes connections for channels.
+    pub(crate) fn listen(
+        self: &Arc<Self>,
+        listener: Listener,
+        places: Admission,
+        channels: &Arc<Registry>,
+    ) -> Listening {
+        let (registry, lanes) = (Arc::clone(channels), self.lanes.clone());
+        let serve = move |accepted: Accepted| registry.serve(accepted, &lanes);
+        self.lanes.listen(listener, places, self.clone(), serve)
     }
 }
 
