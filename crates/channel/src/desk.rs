@@ -1,29 +1,39 @@
-//! The desk on which the future that carries out jobs finds the next one.
+//! The desk on which futures that carry out jobs find the next one.
 //!
-//! Invariant: there is at most one job, and it is done before the next one comes.
+//! Invariant: there is at most one job, and the future that is polled next takes it, and does it before its own next one.
+//! So all futures of a thread that carry out one kind of jobs share a desk.
 
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
 
-use crate::conversation::{Conversation, Job};
+use crate::conversation::Conversation;
 
-/// What is to be done, and whether it has been.
-#[derive(Default)]
-pub(crate) struct Desk {
-    next: Cell<Option<(Rc<Conversation>, Job)>>,
+/// What is to be done, and whether what was polled last has been.
+pub(crate) struct Desk<T> {
+    next: Cell<Option<(Rc<Conversation>, T)>>,
     done: Cell<bool>,
 }
 
-impl Desk {
-    /// Gives a job, for a conversation.
-    pub(crate) fn give(&self, conversation: Rc<Conversation>, job: Job) {
-        self.next.set(Some((conversation, job)));
+impl<T> Default for Desk<T> {
+    fn default() -> Self {
+        Desk {
+            next: Cell::new(None),
+            done: Cell::new(false),
+        }
+    }
+}
+
+impl<T> Desk<T> {
+    /// Gives a job, for a conversation, to the future that is polled next.
+    pub(crate) fn give(&self, conversation: &Rc<Conversation>, job: T) {
+        let before = self.next.replace(Some((Rc::clone(conversation), job)));
+        assert!(before.is_none(), "whoever gives a job polls for it");
     }
 
     /// Ready when there is a job.
-    pub(crate) async fn job(&self) -> (Rc<Conversation>, Job) {
+    pub(crate) async fn job(&self) -> (Rc<Conversation>, T) {
         poll_fn(|_| self.next.take().map_or(Poll::Pending, Poll::Ready)).await
     }
 

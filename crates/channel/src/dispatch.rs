@@ -76,15 +76,18 @@ fn outcome<T>(handle: Hobj, result: &Verb<T>) -> Outcome {
     }
 }
 
+/// An MQGET.
+pub(crate) struct Get {
+    pub(crate) header: Header,
+    pub(crate) handle: Hobj,
+    pub(crate) get: Box<GetRequest>,
+}
+
 /// Carries out what comes on a desk, each on the session of its conversation.
-pub(crate) async fn carry_out(desk: Rc<Desk>) {
+pub(crate) async fn carry_out(desk: Rc<Desk<Job>>) {
     loop {
         let (conversation, mut job) = desk.job().await;
-        let session = conversation.session.take();
-        let mut dispatcher = Dispatcher {
-            conversation,
-            session,
-        };
+        let mut dispatcher = Dispatcher::of(conversation);
         match job {
             // Where it lies: taken out of the job it would have its room twice.
             Job::Serve(ref mut item) => dispatcher.serve(item).await,
@@ -94,16 +97,38 @@ pub(crate) async fn carry_out(desk: Rc<Desk>) {
             }
             Job::End => dispatcher.end().await,
         }
-        let Dispatcher {
-            conversation,
-            session,
-        } = dispatcher;
-        conversation.session.replace(session);
+        dispatcher.done();
+        desk.finish();
+    }
+}
+
+/// The same for MQGETs.
+pub(crate) async fn carry_out_gets(desk: Rc<Desk<Get>>) {
+    loop {
+        let (conversation, mut job) = desk.job().await;
+        let mut dispatcher = Dispatcher::of(conversation);
+        dispatcher.get(&job.header, job.handle, &mut job.get).await;
+        dispatcher.conversation.common.instance.count_call();
+        dispatcher.done();
         desk.finish();
     }
 }
 
 impl Dispatcher {
+    /// It has the conversation's session until it is done.
+    fn of(conversation: Rc<Conversation>) -> Dispatcher {
+        let session = conversation.session.take();
+        Dispatcher {
+            conversation,
+            session,
+        }
+    }
+
+    /// The conversation has its session back.
+    fn done(self) {
+        self.conversation.session.replace(self.session);
+    }
+
     /// The conversation is over: whatever its session has not committed is backed out.
     async fn end(&mut self) {
         if let Some(session) = self.session.take() {
@@ -146,7 +171,6 @@ impl Dispatcher {
     async fn request(&mut self, header: &Header, handle: Hobj, request: &mut Request) {
         match request {
             Request::Put(put) => self.put(header, handle, put).await,
-            Request::Get(get) => self.get(header, handle, get).await,
             Request::Commit => {
                 let result = match &self.session {
                     Some(session) => session.commit().await,
@@ -195,7 +219,7 @@ impl Dispatcher {
             Request::Spi(SpiRequest::Notify(notify)) => self.notify(header, handle, notify),
             Request::Spi(_) => self.fail(header, handle, Reason::FUNCTION_NOT_SUPPORTED),
             Request::Xa(xa) => self.xa(header, xa).await,
-            // Carried out in `request`.
+            // Carried out in `request`, and MQGETs by themselves (`carry_out_gets`).
             Request::Put(_) | Request::Get(_) | Request::Commit | Request::Back => {}
         }
     }

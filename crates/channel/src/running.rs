@@ -3,49 +3,51 @@
 //! Invariants: storage belongs to the thread until a verb begins in it, and goes back when the verb has ended. A verb
 //! that never waits, and nearly all do not, takes no memory of its own; one that waits keeps its storage so long. The
 //! future of a storage is made once and carries out one job after the other: to make one for each job would be to copy
-//! all of its room, most of which is for waits that do not happen. One that is given up in a job is made anew.
+//! all of its room, most of which is for waits that do not happen. One that is given up in a job is made anew. What waits
+//! long and often is an MQGET: its storage has no room for other verbs, which wait for a disk at most.
 
 use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
-use crate::conversation::{Conversation, Job};
+use posthaste_wire::Request;
+
+use crate::conversation::{Conversation, Item, Job};
 use crate::desk::Desk;
-use crate::dispatch::carry_out;
+use crate::dispatch::{Get, carry_out, carry_out_gets};
 
 /// Storage that a thread keeps for verbs to come. More than one is needed when several end to wait at a time.
 const SPARES: usize = 16;
 
 /// Room for one future of a kind that has no name.
 trait Storage {
-    fn begin(&mut self, conversation: Rc<Conversation>, job: Job);
+    /// Goes on with the job; the first time, with what lies on the desk.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()>;
-    /// Ends the job, done or not.
-    fn clear(&mut self);
+    /// Goes back, whether the job has been done or not.
+    fn put_back(self: Box<Self>);
 }
 
-struct Room<F> {
-    make: fn(Rc<Desk>) -> F,
-    desk: Rc<Desk>,
-    /// It has a job.
+struct Room<T, M, F> {
+    /// Gone when its thread is going.
+    pool: Weak<Pool<T>>,
+    make: M,
+    desk: Rc<Desk<T>>,
+    /// It has begun a job, and not ended it.
     busy: bool,
     future: Pin<Box<F>>,
 }
 
-impl<F: Future<Output = ()>> Storage for Room<F> {
-    fn begin(&mut self, conversation: Rc<Conversation>, job: Job) {
-        self.desk.give(conversation, job);
-        self.busy = true;
-    }
-
+impl<T, M, F> Storage for Room<T, M, F>
+where
+    T: 'static,
+    M: Fn(Rc<Desk<T>>) -> F + 'static,
+    F: Future<Output = ()> + 'static,
+{
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if !self.busy {
-            return Poll::Ready(());
-        }
-        let ended = self.future.as_mut().poll(cx).is_ready() || self.desk.is_done();
-        match ended {
+        self.busy = true;
+        match self.future.as_mut().poll(cx).is_ready() || self.desk.is_done() {
             true => {
                 self.busy = false;
                 Poll::Ready(())
@@ -54,26 +56,63 @@ impl<F: Future<Output = ()>> Storage for Room<F> {
         }
     }
 
-    fn clear(&mut self) {
+    fn put_back(mut self: Box<Self>) {
         if std::mem::take(&mut self.busy) {
-            self.desk = Rc::default();
             self.future.set((self.make)(Rc::clone(&self.desk)));
+        }
+        let Some(pool) = self.pool.upgrade() else {
+            return;
+        };
+        let mut spare = pool.spare.borrow_mut();
+        if spare.len() < SPARES {
+            spare.push(self);
         }
     }
 }
 
-fn room<F: Future<Output = ()> + 'static>(make: fn(Rc<Desk>) -> F) -> Box<dyn Storage> {
-    let desk = Rc::default();
-    Box::new(Room {
-        make,
-        future: Box::pin(make(Rc::clone(&desk))),
-        desk,
-        busy: false,
-    })
+/// The storage of a thread for one kind of jobs.
+struct Pool<T> {
+    desk: Rc<Desk<T>>,
+    spare: RefCell<Vec<Box<dyn Storage>>>,
+}
+
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Pool {
+            desk: Rc::default(),
+            spare: RefCell::default(),
+        }
+    }
 }
 
 thread_local! {
-    static SPARE: RefCell<Vec<Box<dyn Storage>>> = const { RefCell::new(Vec::new()) };
+    static GETS: Rc<Pool<Get>> = Rc::default();
+    static OTHERS: Rc<Pool<Job>> = Rc::default();
+}
+
+/// Storage that does a job when it is polled, which is to be at once.
+fn storage_for<T, M, F>(
+    pool: &Rc<Pool<T>>,
+    make: M,
+    conversation: &Rc<Conversation>,
+    job: T,
+) -> Box<dyn Storage>
+where
+    T: 'static,
+    M: Fn(Rc<Desk<T>>) -> F + 'static,
+    F: Future<Output = ()> + 'static,
+{
+    pool.desk.give(conversation, job);
+    let spare = pool.spare.borrow_mut().pop();
+    spare.unwrap_or_else(|| {
+        Box::new(Room {
+            pool: Rc::downgrade(pool),
+            future: Box::pin(make(Rc::clone(&pool.desk))),
+            make,
+            desk: Rc::clone(&pool.desk),
+            busy: false,
+        })
+    })
 }
 
 /// A verb that has begun and has not ended.
@@ -83,14 +122,31 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Begins; nothing happens before it is polled.
-    pub(crate) fn begin(conversation: &Rc<Conversation>, job: Job) -> Running {
-        let spare = SPARE.with(|spare| spare.borrow_mut().pop());
-        let mut storage = spare.unwrap_or_else(|| room(carry_out));
-        storage.begin(Rc::clone(conversation), job);
-        Running {
+    /// Begins, and goes on as far as it can; none: it has ended.
+    pub(crate) fn begin(
+        conversation: &Rc<Conversation>,
+        job: Job,
+        cx: &mut Context<'_>,
+    ) -> Option<Running> {
+        let storage = match job {
+            Job::Serve(Item::Request {
+                header,
+                handle,
+                request: Request::Get(get),
+            }) => {
+                let get = Get {
+                    header,
+                    handle,
+                    get,
+                };
+                GETS.with(|pool| storage_for(pool, carry_out_gets, conversation, get))
+            }
+            job => OTHERS.with(|pool| storage_for(pool, carry_out, conversation, job)),
+        };
+        let mut running = Running {
             storage: Some(storage),
-        }
+        };
+        running.poll(cx).is_pending().then_some(running)
     }
 
     /// Ready when it has ended.
@@ -104,17 +160,9 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let Some(mut storage) = self.storage.take() else {
-            return;
-        };
-        storage.clear();
-        // A thread that is going keeps nothing.
-        let _ = SPARE.try_with(|spare| {
-            let mut spare = spare.borrow_mut();
-            if spare.len() < SPARES {
-                spare.push(storage);
-            }
-        });
+        if let Some(storage) = self.storage.take() {
+            storage.put_back();
+        }
     }
 }
 
@@ -122,14 +170,28 @@ impl Drop for Running {
 mod tests {
     use super::*;
 
-    fn size_of_future<F>(_: fn(Rc<Desk>) -> F) -> usize {
+    fn size_of_future<T, F>(_: fn(Rc<Desk<T>>) -> F) -> usize {
         size_of::<F>()
     }
 
-    /// A get that waits keeps this much; besides, a request touches it.
+    /// A get that waits keeps this much; besides, a request touches it. Both are of mimalloc's sizes.
     #[test]
     fn a_verb_that_waits_is_small() {
-        let future = size_of_future(carry_out);
-        assert!(future <= 1_496, "{future} bytes");
+        let get = size_of_future(carry_out_gets);
+        assert!(get <= 1_024, "{get} bytes");
+        let other = size_of_future(carry_out);
+        assert!(other <= 1_536, "{other} bytes");
+    }
+
+    /// What comes to a get that waits besides its future: a box, and no desk.
+    #[test]
+    fn storage_is_small_beside_its_future() {
+        fn size<T, M, F>(_: M) -> usize
+        where
+            M: Fn(Rc<Desk<T>>) -> F,
+        {
+            size_of::<Room<T, M, F>>()
+        }
+        assert_eq!(size(carry_out_gets), 32);
     }
 }

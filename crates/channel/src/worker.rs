@@ -56,6 +56,14 @@ impl Worker {
         std::mem::take(&mut self.ran)
     }
 
+    /// A verb has ended.
+    fn finished(&self, cost: Option<usize>) {
+        if let Some(cost) = cost {
+            self.conversation.finished(cost);
+        }
+        self.conversation.note_streaming();
+    }
+
     /// Goes on as far as it can.
     pub(crate) fn step(&mut self) -> Step {
         let mut cx = Context::from_waker(&self.waker);
@@ -73,27 +81,28 @@ impl Worker {
                 }
                 let cost = *cost;
                 self.running = None;
-                if let Some(cost) = cost {
-                    self.conversation.finished(cost);
-                }
-                self.conversation.note_streaming();
+                self.finished(cost);
             }
-            match self.conversation.to_do(&mut cx) {
+            let (job, cost) = match self.conversation.to_do(&mut cx) {
                 ToDo::Nothing => return Step::Waits,
                 ToDo::Later => return Step::Held,
-                ToDo::Now(item, cost) => {
-                    let verb = Running::begin(&self.conversation, Job::Serve(item));
-                    self.running = Some((verb, Some(cost)));
-                }
-                ToDo::Deliver(due) => {
-                    let delivering = Running::begin(&self.conversation, Job::Deliver(due));
-                    self.running = Some((delivering, None));
-                }
+                ToDo::Now(item, cost) => (Job::Serve(item), Some(cost)),
+                ToDo::Deliver(due) => (Job::Deliver(due), None),
                 ToDo::End => {
                     self.conversation.end_streams();
-                    self.ending = Some(Running::begin(&self.conversation, Job::End));
+                    self.ending = Running::begin(&self.conversation, Job::End, &mut cx);
+                    return match self.ending {
+                        Some(_) => Step::Waits,
+                        None => Step::Over,
+                    };
                 }
+            };
+            self.ran = true;
+            if let Some(running) = Running::begin(&self.conversation, job, &mut cx) {
+                self.running = Some((running, cost));
+                return Step::Waits;
             }
+            self.finished(cost);
         }
     }
 }

@@ -23,10 +23,9 @@ impl Destination {
             // Without a definition here there is only what the application said.
             Target::Remote {
                 definition: None,
-                queue,
-                queue_manager,
+                names,
                 ..
-            } => (*queue, *queue_manager),
+            } => **names,
             _ => (Name::new(handle.opened.name()), Name::default()),
         };
         let object_type = match &handle.target {

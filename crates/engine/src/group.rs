@@ -23,9 +23,10 @@ use crate::queue::index::GroupKeys;
 use crate::queue::{Cursor, QueueState, Start};
 
 /// Where a putter stands: the group it is in, if the group has not had its last message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+// Boxed, here and below, because most handles are in no group.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GroupPut {
-    current: Option<PutGroup>,
+    current: Option<Box<PutGroup>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +48,7 @@ pub(crate) struct NextPut {
 impl GroupPut {
     /// Whether a group begun in logical order has not had its last message.
     pub(crate) fn incomplete(&self) -> bool {
-        self.current.is_some_and(|group| group.logical)
+        self.current.as_ref().is_some_and(|group| group.logical)
     }
 
     /// Completes the descriptor of the next message. `persistence` is the message's own, resolved; `new_id` makes the
@@ -76,7 +77,7 @@ impl GroupPut {
         let grouped = last || md.msg_flags & MQMF_MSG_IN_GROUP != 0;
         let segment = md.msg_flags & (MQMF_SEGMENT | MQMF_LAST_SEGMENT) != 0;
         let in_unit = pmo.options & MQPMO_SYNCPOINT != 0;
-        let expected = self.current.filter(|_| logical);
+        let expected = self.current.as_ref().filter(|_| logical);
         if grouped {
             md.msg_flags |= MQMF_MSG_IN_GROUP;
             if let Some(group) = expected {
@@ -100,12 +101,14 @@ impl GroupPut {
             return Err(wrong);
         }
         let state = GroupPut {
-            current: (grouped && !last).then_some(PutGroup {
-                id: md.group_id,
-                sequence: md.msg_seq_number,
-                persistence,
-                in_unit,
-                logical,
+            current: (grouped && !last).then(|| {
+                Box::new(PutGroup {
+                    id: md.group_id,
+                    sequence: md.msg_seq_number,
+                    persistence,
+                    in_unit,
+                    logical,
+                })
             }),
         };
         let warning = if self.incomplete() {
@@ -129,12 +132,12 @@ impl GroupPut {
 }
 
 /// Where a getter stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GroupGet {
-    pub(crate) removing: Option<GetGroup>,
-    browsing: Option<GetGroup>,
+    pub(crate) removing: Option<Box<GetGroup>>,
+    browsing: Option<Box<GetGroup>>,
     /// Where the first message of the group last browsed stands.
-    origin: Option<Cursor>,
+    origin: Option<Box<Cursor>>,
 }
 
 /// The group a getter is in, and the sequence number it expects.
@@ -150,13 +153,19 @@ pub(crate) struct GetGroup {
 impl GroupGet {
     /// Whether a group begun in logical order has not been got to its last message.
     pub(crate) fn incomplete(&self) -> bool {
-        self.removing.is_some_and(|group| group.logical)
+        self.removing.as_ref().is_some_and(|group| group.logical)
     }
 }
 
 /// The rules of one get.
 pub(crate) struct Logical {
     options: i32,
+    /// None where no group matters, as for most: a get that waits keeps no room for it.
+    groups: Option<Box<Groups>>,
+}
+
+/// What a get has to do with groups.
+struct Groups {
     /// The group the handle is in; not when the message is chosen otherwise (first, under cursor).
     current: Option<GetGroup>,
     origin: Option<Cursor>,
@@ -176,12 +185,19 @@ impl Logical {
         } else {
             handle.removing
         };
-        let logical = Logical {
+        let current = current.map(|group| *group);
+        let origin = handle.origin.map(|cursor| *cursor);
+        let mut logical = Logical {
             options,
-            current,
-            origin: handle.origin,
-            incomplete: BTreeSet::new(),
+            groups: None,
         };
+        if logical.active() || current.is_some() || origin.is_some() {
+            logical.groups = Some(Box::new(Groups {
+                current,
+                origin,
+                incomplete: BTreeSet::new(),
+            }));
+        }
         if logical.ordered()
             && options & MQGMO_BROWSE_NEXT == 0
             && current.is_some_and(|group| group.in_unit != logical.in_unit())
@@ -203,9 +219,14 @@ impl Logical {
         self.has(MQGMO_SYNCPOINT)
     }
 
+    /// The group the handle is in.
+    fn current(&self) -> Option<GetGroup> {
+        self.groups.as_ref()?.current
+    }
+
     /// The group whose next message has to come next.
     fn expected(&self) -> Option<GetGroup> {
-        self.current.filter(|_| self.ordered())
+        self.current().filter(|_| self.ordered())
     }
 
     /// Whether arrival alone does not decide which message is next.
@@ -219,13 +240,16 @@ impl Logical {
         if !self.has(MQGMO_BROWSE_NEXT) || self.expected().is_some() {
             return Start::First;
         }
-        let origin = self.origin.filter(|_| self.ordered());
+        let groups = self.groups.as_ref().filter(|_| self.ordered());
+        let origin = groups.and_then(|groups| groups.origin);
         origin.or(cursor).map_or(Start::First, Start::After)
     }
 
     /// What to search for: inside a group, its next message.
     pub(crate) fn matches(&mut self, wanted: &Selection) -> Selection {
-        self.incomplete.clear();
+        if let Some(groups) = &mut self.groups {
+            groups.incomplete.clear();
+        }
         match self.expected() {
             Some(group) => Selection {
                 group_id: Some(group.id),
@@ -252,17 +276,23 @@ impl Logical {
         if self.ordered() && keys.sequence != 1 {
             return false;
         }
-        // Once the first message of a group was got, the others are not asked again.
-        let begun = self.current.is_some_and(|group| group.id == keys.id);
-        if !self.has(MQGMO_ALL_MSGS_AVAILABLE) || begun {
+        if !self.has(MQGMO_ALL_MSGS_AVAILABLE) {
             return true;
         }
-        if self.incomplete.contains(&keys.id) {
+        // Which is there, because it is asked for whole groups.
+        let Some(groups) = &mut self.groups else {
+            return true;
+        };
+        // Once the first message of a group was got, the others are not asked again.
+        if groups.current.is_some_and(|group| group.id == keys.id) {
+            return true;
+        }
+        if groups.incomplete.contains(&keys.id) {
             return false;
         }
         let complete = state.has_whole_group(keys.id, owner, now);
         if !complete {
-            self.incomplete.insert(keys.id);
+            groups.incomplete.insert(keys.id);
         }
         complete
     }
@@ -292,23 +322,25 @@ impl Logical {
         let md = &message.md;
         let more =
             md.msg_flags & MQMF_MSG_IN_GROUP != 0 && md.msg_flags & MQMF_LAST_MSG_IN_GROUP == 0;
-        let next = more.then_some(GetGroup {
-            id: md.group_id,
-            sequence: md.msg_seq_number + 1,
-            in_unit: self.in_unit(),
-            logical: self.ordered(),
+        let next = more.then(|| {
+            Box::new(GetGroup {
+                id: md.group_id,
+                sequence: md.msg_seq_number + 1,
+                in_unit: self.in_unit(),
+                logical: self.ordered(),
+            })
         });
         if self.has(MQGMO_BROWSE_FIRST | MQGMO_BROWSE_NEXT) {
             handle.browsing = next;
             if md.msg_flags & MQMF_MSG_IN_GROUP == 0 || !self.ordered() {
                 handle.origin = None;
             } else if md.msg_seq_number == 1 {
-                handle.origin = cursor;
+                handle.origin = cursor.map(Box::new);
             }
         } else {
             handle.removing = next;
         }
-        match self.current {
+        match self.current() {
             Some(group) if group.logical && !self.ordered() => {
                 if (group.id, group.sequence) != (md.group_id, md.msg_seq_number) {
                     Reason::INCOMPLETE_GROUP

@@ -37,13 +37,17 @@ struct Before<T, U> {
     known: T,
 }
 
+type ByHandle<T, U> = BTreeMap<Hobj, Vec<Before<T, U>>>;
+
 /// For handles, in the order of their messages, what they knew before those of units of work that had not ended when they
 /// were last looked at.
-pub(crate) struct Befores<T, U = Unit>(BTreeMap<Hobj, Vec<Before<T, U>>>);
+// Boxed, because most connections have no groups.
+#[allow(clippy::box_collection)]
+pub(crate) struct Befores<T, U = Unit>(Option<Box<ByHandle<T, U>>>);
 
 impl<T, U> Default for Befores<T, U> {
     fn default() -> Self {
-        Befores(BTreeMap::new())
+        Befores(None)
     }
 }
 
@@ -52,7 +56,7 @@ impl<T: PartialEq, U: Ends> Befores<T, U> {
     /// message is.
     pub(crate) fn change(&mut self, hobj: Hobj, known: &mut T, next: T, unit: Option<&Arc<U>>) {
         let Some(unit) = unit else {
-            self.0.remove(&hobj);
+            self.forget(hobj);
             *known = next;
             return;
         };
@@ -62,7 +66,8 @@ impl<T: PartialEq, U: Ends> Befores<T, U> {
             unit: Arc::clone(unit),
             known,
         };
-        match self.0.get_mut(&hobj) {
+        let all = self.0.as_mut().and_then(|of| of.get_mut(&hobj));
+        match all {
             Some(all) if all.last().is_some_and(|last| Arc::ptr_eq(&last.unit, unit)) => {}
             // Also where nothing changes: it is this unit of work now by which it is so.
             Some(all) => {
@@ -77,14 +82,20 @@ impl<T: PartialEq, U: Ends> Befores<T, U> {
                 }
                 all.push(before());
             }
-            None if changes => drop(self.0.insert(hobj, vec![before()])),
+            None if changes => {
+                let of = self.0.get_or_insert_default();
+                of.insert(hobj, vec![before()]);
+            }
             None => {}
         }
     }
 
     /// Makes what is known true of the units of work that have ended since.
     pub(crate) fn catch_up(&mut self, hobj: Hobj, known: &mut T) {
-        let Some(all) = self.0.get_mut(&hobj) else {
+        let Some(of) = &mut self.0 else {
+            return;
+        };
+        let Some(all) = of.get_mut(&hobj) else {
             return;
         };
         if planted(Bug::KeepPlaceInGroup) {
@@ -106,13 +117,15 @@ impl<T: PartialEq, U: Ends> Befores<T, U> {
             }
         }
         if all.is_empty() {
-            self.0.remove(&hobj);
+            of.remove(&hobj);
         }
     }
 
     /// The handle is closed.
     pub(crate) fn forget(&mut self, hobj: Hobj) {
-        self.0.remove(&hobj);
+        if let Some(of) = &mut self.0 {
+            of.remove(&hobj);
+        }
     }
 }
 
@@ -174,7 +187,8 @@ mod tests {
                     }
                     _ => befores.catch_up(HANDLE, &mut known),
                 }
-                let kept = befores.0.get(&HANDLE).map_or(0, Vec::len);
+                let kept = befores.0.as_ref().and_then(|of| of.get(&HANDLE));
+                let kept = kept.map_or(0, Vec::len);
                 assert!(kept <= branches.len(), "{kept}");
             }
             befores.catch_up(HANDLE, &mut known);

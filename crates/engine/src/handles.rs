@@ -42,8 +42,8 @@ pub(crate) enum Target {
         alias: Option<Arc<Alias>>,
         /// The local definition of the remote queue, if there is one.
         definition: Option<Definition>,
-        queue: Name,
-        queue_manager: Name,
+        /// Of the queue and its queue manager; apart, because few have any.
+        names: Box<(Name, Name)>,
     },
     /// A topic, for publications.
     Topic(Arc<OpenTopic>),
@@ -291,7 +291,7 @@ pub(crate) struct Handles {
     free: Vec<u32>,
     pub(crate) open: u32,
     put_before: Befores<GroupPut>,
-    removed_before: Befores<Option<GetGroup>>,
+    removed_before: Befores<Option<Box<GetGroup>>>,
 }
 
 impl Handles {
@@ -383,7 +383,7 @@ impl Handles {
     pub(crate) fn has_removed(
         &mut self,
         hobj: Hobj,
-        group: Option<GetGroup>,
+        group: Option<Box<GetGroup>>,
         unit: Option<&Arc<Unit>>,
     ) {
         let open = self.caught_up(hobj).map(|at| &mut self.entries[at].1);
@@ -492,6 +492,6 @@ mod tests {
             assert_eq!(handles.entries.capacity(), room, "{handle}");
         }
         let size = size_of::<(u32, Option<Open>)>();
-        assert!(size <= 384, "{size} bytes");
+        assert!(size <= 192, "{size} bytes");
     }
 }

@@ -252,11 +252,10 @@ impl Report {
             Target::Remote {
                 transmission,
                 alias,
-                queue,
-                queue_manager,
+                names,
                 ..
             } => {
-                let (md, data) = transmit(qm, &self.md, &self.data, (queue, queue_manager));
+                let (md, data) = transmit(qm, &self.md, &self.data, *names);
                 (alias, transmission, md, data)
             }
             Target::Topic(_) | Target::Qmgr | Target::Definition => {

@@ -162,7 +162,7 @@ impl<'a> Unjudged<'a> {
         Unjudged {
             wanted,
             now,
-            most: AT_FIRST.max(read.rejected.len()),
+            most: AT_FIRST.max(read.rejected.as_ref().map_or(0, |all| all.len())),
             unread: None,
         }
     }
@@ -201,10 +201,12 @@ impl<'a> Unjudged<'a> {
 #[derive(Default)]
 pub(crate) struct Readings {
     read: Vec<Reading>,
-    /// Those that are not what the call searches for, and until when.
-    rejected: HashMap<(u64, u16), i64>,
+    /// Those that are not what the call searches for, and until when: none are, unless it searches by properties.
+    // Boxed, because every get has room for it while it waits.
+    #[allow(clippy::box_collection)]
+    rejected: Option<Box<HashMap<(u64, u16), i64>>>,
     /// What a search remembers of messages that were judged before, if it is to remember them.
-    judged: Option<Cell<Judged>>,
+    judged: Option<Box<Cell<Judged>>>,
 }
 
 struct Reading {
@@ -225,21 +227,26 @@ impl Readings {
 
     /// Those of a search that remembers what was judged. They are for searches with one selection, by one handle, of
     /// one queue.
-    pub(crate) fn remembering(judged: Judged) -> Readings {
-        Readings {
-            judged: Some(Cell::new(judged)),
-            ..Readings::default()
-        }
+    pub(crate) fn remembering(judged: Box<Cell<Judged>>) -> Readings {
+        let mut readings = Readings::default();
+        readings.go_on_from(judged);
+        readings
     }
 
-    /// What was judged, if that is to be remembered.
-    pub(crate) fn judged(&self) -> Option<Judged> {
-        self.judged.as_ref().map(Cell::get)
+    /// The next search remembers, from there on.
+    pub(crate) fn go_on_from(&mut self, judged: Box<Cell<Judged>>) {
+        self.judged = Some(judged);
+    }
+
+    /// What was judged, if that is to be remembered; the next search does not remember.
+    pub(crate) fn take_judged(&mut self) -> Option<Box<Cell<Judged>>> {
+        self.judged.take()
     }
 
     /// A search that begins with what is remembered.
     pub(super) fn remembered(&self, relisted: Option<&Relisted>) -> Option<Search> {
-        Some(Search::new(self.judged()?, relisted))
+        let judged = self.judged.as_ref()?;
+        Some(Search::new(judged.get(), relisted))
     }
 
     pub(super) fn remember(&self, judged: Judged) {
@@ -259,10 +266,8 @@ impl Readings {
 
     /// Whether the call has read this message and does not want it.
     pub(crate) fn has_rejected(&self, seq: u64, backout_count: u16, now: i64) -> bool {
-        let until = match self.rejected.is_empty() {
-            true => None,
-            false => self.rejected.get(&(seq, backout_count)),
-        };
+        let rejected = self.rejected.as_ref();
+        let until = rejected.and_then(|rejected| rejected.get(&(seq, backout_count)));
         until.is_some_and(|until| now < *until)
     }
 
@@ -361,7 +366,10 @@ impl Queue {
     }
 
     fn was_read(&self, read: ReadOut, readings: &mut Readings) -> Result<(), StoreError> {
-        readings.rejected.extend(read.rejected);
+        if !read.rejected.is_empty() {
+            let rejected = readings.rejected.get_or_insert_default();
+            rejected.extend(read.rejected);
+        }
         let found = match read.last {
             Some((missing, Err(error))) => {
                 if self.lock().is_still(&missing) || planted(Bug::BlameUnseen) {

@@ -14,6 +14,7 @@
 //! * The end of the queue manager waits for deliveries that are being accepted, as it waits for calls. Where the end of
 //!   its connection comes first, one that was to be accepted in the unit of work goes back.
 
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -96,7 +97,7 @@ struct Consuming {
     /// Its last look found gets inhibited.
     inhibited: AtomicBool,
     /// What its looks have judged, of those that select by properties.
-    judged: Mutex<Judged>,
+    judged: Mutex<Option<Box<Cell<Judged>>>>,
     /// What it is shown of properties.
     shown: Shown,
 }
@@ -167,15 +168,16 @@ impl Consuming {
     /// Looks for a message on the queue; where there is none the waiter is listed.
     async fn look(self: Arc<Self>) -> Result<Looked, Reason> {
         let qm = &self.session.qm;
-        let mut read = match self.waiter.selection.selector {
-            Some(_) if self.browsing.is_none() => Readings::remembering(*self.judged.lock()),
-            _ => Readings::default(),
-        };
+        let remembers = self.waiter.selection.selector.is_some() && self.browsing.is_none();
+        let mut read = Readings::default();
         loop {
+            if remembers {
+                read.go_on_from(self.judged.lock().take().unwrap_or_default());
+            }
             let mut expired = Vec::new();
             let looked = self.look_once(&read, &mut expired);
-            if let Some(judged) = read.judged() {
-                *self.judged.lock() = judged;
+            if let Some(judged) = read.take_judged() {
+                *self.judged.lock() = Some(judged);
             }
             expiry::expired(qm, &self.queue, expired);
             match looked? {

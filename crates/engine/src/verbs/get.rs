@@ -9,6 +9,7 @@
 //!   ([`Session::quiesce`], [`Session::give_up_waits`]) and awaits what it says.
 //! * A persistent message got outside syncpoint is delivered after its get record is forced.
 
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -546,7 +547,11 @@ impl SessionInner {
             version: md.version,
             shown: Shown::to(handle, gmo.options),
         };
-        Ok((request, handle.cursor(gmo.options)?, handle.group_get))
+        Ok((
+            request,
+            handle.cursor(gmo.options)?,
+            handle.group_get.clone(),
+        ))
     }
 
     /// Looks at the queue once. If there is nothing and the get waits, its waiter is listed.
@@ -605,77 +610,101 @@ impl SessionInner {
             Err(_) => None,
         };
         let same = known.filter(|known| known.0 == request.matches);
-        Readings::remembering(same.map_or_else(Judged::default, |known| known.1))
+        let judged = same.map_or_else(Judged::default, |known| known.1);
+        Readings::remembering(Box::new(Cell::new(judged)))
     }
 
     /// Looks and waits until there is a message or a reason why there is none.
-    async fn obtain(
+    // Not an `async fn`: that has room for what it is given, and again for what it makes of it.
+    #[allow(clippy::manual_async_fn)]
+    fn obtain(
         &self,
         request: &Request,
         logical: &mut Logical,
         cursor: &mut Option<Cursor>,
         until: Option<Nanos>,
-    ) -> Result<Look, Reason> {
-        let mut read = self.readings(request, logical);
-        let obtaining = self.obtain_with(request, logical, cursor, until, &mut read);
-        let obtained = obtaining.await;
-        if let Some(judged) = read.judged()
-            && let Ok(handle) = self.lock().handles.get(request.owner.1)
-        {
-            handle.judged = Some(Box::new((request.matches.clone(), judged)));
+    ) -> impl Future<Output = Result<Look, Reason>> {
+        async move {
+            let mut read = self.readings(request, logical);
+            let obtained = self
+                .obtain_with(request, logical, cursor, until, &mut read)
+                .await;
+            if let Some(judged) = read.take_judged()
+                && let Ok(handle) = self.lock().handles.get(request.owner.1)
+            {
+                handle.judged = Some(Box::new((request.matches.clone(), judged.get())));
+            }
+            obtained
         }
-        obtained
     }
 
-    async fn obtain_with(
+    // Not an `async fn`, as above.
+    #[allow(clippy::manual_async_fn)]
+    fn obtain_with(
         &self,
         request: &Request,
         logical: &mut Logical,
         cursor: &mut Option<Cursor>,
         until: Option<Nanos>,
         read: &mut Readings,
-    ) -> Result<Look, Reason> {
-        let qm = &self.qm;
-        let mut waits = None;
-        loop {
-            match self.look_or_wait(request, logical, cursor, &mut waits, read) {
-                Ok(Look::Nothing) => read.let_go(),
-                Ok(found) => return Ok(found),
-                Err(NoLook::Refused(reason)) => return Err(reason),
-                Err(NoLook::Unread(unread)) => {
+    ) -> impl Future<Output = Result<Look, Reason>> {
+        async move {
+            let mut waits = None;
+            loop {
+                let unread = match self.look_or_wait(request, logical, cursor, &mut waits, read) {
+                    Ok(Look::Nothing) => None,
+                    Ok(found) => return Ok(found),
+                    Err(NoLook::Refused(reason)) => return Err(reason),
+                    Err(NoLook::Unread(unread)) => Some(unread),
+                };
+                if let Some(unread) = unread {
                     // Rare, so it takes its room only when it happens.
-                    let done = Box::pin(request.queue.have_read(unread, read)).await;
-                    done.map_err(|e| qm.read_failed(&request.queue, &e))?;
+                    let reading = Box::pin(request.queue.have_read(unread, read));
+                    let failed = |error| self.qm.read_failed(&request.queue, &error);
+                    reading.await.map_err(failed)?;
                     continue;
                 }
-            }
-            let Some(wait) = &mut waits else {
-                return Ok(Look::Nothing);
-            };
-            qm.lifecycle.running()?;
-            if request.has(MQGMO_FAIL_IF_QUIESCING) && qm.lifecycle.quiescing() {
-                return Err(Reason::Q_MGR_QUIESCING);
-            }
-            self.begin_wait(&request.queue, &wait.waiter)?;
-            if wait.timer.is_none() {
-                wait.timer = until.map(|at| self.timer(at));
-            }
-            qm.home.counters.one(Count::Waits);
-            match poll_fn(|context| wait.poll(context)).await {
-                WaitOutcome::Given(held) => {
-                    let lease = Lease::new(&request.queue, held);
-                    if self.given_up() {
-                        return Err(Reason::CONNECTION_STOPPING);
+                read.let_go();
+                let Some(wait) = &mut waits else {
+                    return Ok(Look::Nothing);
+                };
+                self.prepare_wait(request, wait, until)?;
+                match poll_fn(|context| wait.poll(context)).await {
+                    WaitOutcome::Given(held) => {
+                        let lease = Lease::new(&request.queue, held);
+                        if self.given_up() {
+                            return Err(Reason::CONNECTION_STOPPING);
+                        }
+                        if let Some(look) = self.receive(request, lease) {
+                            return Ok(look);
+                        }
+                        wait.waiter.add_credit(1);
                     }
-                    if let Some(look) = self.receive(request, lease) {
-                        return Ok(look);
-                    }
-                    wait.waiter.add_credit(1);
+                    WaitOutcome::Look => {}
+                    WaitOutcome::Ended(reason) => return Err(reason),
                 }
-                WaitOutcome::Look => {}
-                WaitOutcome::Ended(reason) => return Err(reason),
             }
         }
+    }
+
+    /// Before a get begins to wait, and each time that it goes on with it.
+    fn prepare_wait(
+        &self,
+        request: &Request,
+        wait: &mut Wait<'_>,
+        until: Option<Nanos>,
+    ) -> Result<(), Reason> {
+        let qm = &self.qm;
+        qm.lifecycle.running()?;
+        if request.has(MQGMO_FAIL_IF_QUIESCING) && qm.lifecycle.quiescing() {
+            return Err(Reason::Q_MGR_QUIESCING);
+        }
+        self.begin_wait(&request.queue, &wait.waiter)?;
+        if wait.timer.is_none() {
+            wait.timer = until.map(|at| self.timer(at));
+        }
+        qm.home.counters.one(Count::Waits);
+        Ok(())
     }
 
     /// What a waiter was given, or `None` if it had expired by now. A message that is too long for
@@ -739,7 +768,7 @@ impl SessionInner {
         if request.browses() {
             handle.set_cursor(cursor, request.options);
         }
-        let mut group = handle.group_get;
+        let mut group = handle.group_get.clone();
         let warning = logical.advance(message, cursor, &mut group);
         if request.browses() {
             handle.group_get = group;
@@ -785,21 +814,20 @@ impl SessionInner {
             let handle = state.handles.get(hobj)?;
             handle.set_cursor(cursor, request.options);
         }
-        let (message, count, warning) = match obtained? {
+        let accepted = Reason::TRUNCATED_MSG_ACCEPTED;
+        let (message, count, warning, lease) = match obtained? {
             Look::Nothing => return Err(Reason::NO_MSG_AVAILABLE),
-            Look::Seen(message, count) => (message, count, request.truncated()),
-            Look::Taken(message, count) => (message, count, Reason::TRUNCATED_MSG_ACCEPTED),
-            Look::Held(mut lease) => {
-                let in_unit = request.in_unit(lease.message());
-                lease.accept(self, Acceptance::of_get(in_unit)).await?;
+            Look::Seen(message, count) => (message, count, request.truncated(), None),
+            Look::Taken(message, count) => (message, count, accepted, None),
+            Look::Held(lease) => {
                 let message = lease.message().clone();
-                (
-                    message,
-                    lease.backout_count(),
-                    Reason::TRUNCATED_MSG_ACCEPTED,
-                )
+                (message, lease.backout_count(), accepted, Some(lease))
             }
         };
+        if let Some(mut lease) = lease {
+            let in_unit = request.in_unit(&message);
+            lease.accept(self, Acceptance::of_get(in_unit)).await?;
+        }
         self.note_origin(&message);
         let mut done = deliver(qm, &request, (&message, count), warning, md, gmo);
         let consumed = done.warning != Reason::TRUNCATED_MSG_FAILED;

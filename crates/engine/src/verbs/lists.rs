@@ -411,7 +411,7 @@ impl SessionInner {
                 Ok((route, handle.authorised))
             };
             let ways: Vec<_> = list.queues.iter().map(way).collect();
-            (ways, list.group_put)
+            (ways, list.group_put.clone())
         };
         let (message, next) = self.begin_list_put(md, pmo, data, group)?;
         let outcomes = self.put_to_all(&ways, &message, pmo).await?;

@@ -196,13 +196,12 @@ fn way(qm: &Inner, subscription: &Subscription) -> Result<Way, Reason> {
         }
         Target::Remote {
             transmission,
-            queue,
-            queue_manager,
+            names,
             alias,
             ..
         } => Ok(Way {
             queue: transmission,
-            remote: Some((queue, queue_manager)),
+            remote: Some(*names),
             alias,
         }),
         Target::Topic(_) | Target::Qmgr | Target::Definition => Err(Reason::Q_TYPE_ERROR),

@@ -76,15 +76,14 @@ impl Route {
                 transmission,
                 alias,
                 definition,
-                queue,
-                queue_manager,
+                names,
                 ..
             } => Ok(Route {
                 queue: transmission.clone(),
                 attributes: transmission.attributes(),
                 alias: alias.clone(),
                 definition: definition.clone(),
-                remote: Some(Box::new((*queue, *queue_manager))),
+                remote: Some(names.clone()),
                 opened: opened.clone(),
             }),
             Target::Topic(_) | Target::Qmgr | Target::Definition => {

@@ -37,16 +37,16 @@ fn queue_of(target: &Target, opened: &Definition) -> Place {
         Target::Remote {
             alias: None,
             definition: None,
-            queue,
-            queue_manager,
+            names,
             ..
         } => {
+            let (queue, queue_manager) = **names;
             // A queue manager alias says the way, too: it is asked again.
             let manager = match opened.kind() {
                 ObjectKind::QRemote => Name::new(opened.name()),
-                _ => *queue_manager,
+                _ => queue_manager,
             };
-            Place::Queue(*queue, manager)
+            Place::Queue(queue, manager)
         }
         _ => Place::Queue(Name::new(opened.name()), Name::default()),
     }

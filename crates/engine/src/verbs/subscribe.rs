@@ -156,14 +156,11 @@ impl SessionInner {
                 })
             }
             Target::Remote {
-                definition,
-                queue,
-                queue_manager,
-                ..
+                definition, names, ..
             } if handle.options & MQOO_OUTPUT != 0 => {
                 let names = match definition {
                     Some(definition) => (Name::new(definition.name()), own),
-                    None => (*queue, *queue_manager),
+                    None => **names,
                 };
                 Ok(Provided {
                     destination: Destination::new(names.0, names.1, None),

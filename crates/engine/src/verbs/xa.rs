@@ -66,7 +66,7 @@ impl SessionInner {
             state.worked_on.add(&unit);
         }
         state.unit = Some(unit);
-        state.branch = Some(xid.clone());
+        state.branch = Some(Box::new(xid.clone()));
         Ok(())
     }
 
@@ -93,7 +93,7 @@ impl SessionInner {
     /// Ends the connection's association with a branch, or what is suspended.
     fn end_branch(&self, xid: &Xid, how: End) -> Result<(), BranchError> {
         let mut state = self.lock();
-        let own = state.branch.as_ref() == Some(xid);
+        let own = state.branch.as_deref() == Some(xid);
         let unit = self.branch_for_this(xid);
         if own {
             let is_it =
@@ -365,7 +365,7 @@ impl Session {
 
     /// The branch that the connection is associated with.
     pub fn branch(&self) -> Option<Xid> {
-        self.inner().lock().branch.clone()
+        self.inner().lock().branch.as_deref().cloned()
     }
 
     /// Prepares the connection's own unit of work as a branch, in one call: from now on somebody else decides about it, by any
