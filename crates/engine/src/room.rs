@@ -243,7 +243,11 @@ impl Room {
     pub(crate) fn make_file<T>(&self, mut make: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         loop {
             let made = make();
-            if !matches!(&made, Err(error) if error.kind() == io::ErrorKind::StorageFull) {
+            let is_full = |error: &io::Error| {
+                use io::ErrorKind::{QuotaExceeded, StorageFull};
+                matches!(error.kind(), StorageFull | QuotaExceeded)
+            };
+            if !made.as_ref().is_err_and(is_full) {
                 return made;
             }
             if !self
@@ -350,7 +354,7 @@ mod tests {
         let held = room.reserve.held();
         let made = room.make_file(|| match room.reserve.held() {
             left if left < held => Ok("made"),
-            _ => Err(io::ErrorKind::StorageFull.into()),
+            _ => Err(io::ErrorKind::QuotaExceeded.into()),
         });
         assert_eq!(made.unwrap(), "made");
         assert!(!room.is_open() && room.make().unwrap());

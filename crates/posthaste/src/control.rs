@@ -243,8 +243,11 @@ pub(crate) fn stop(place: Option<&Path>, args: &cli::Stop) -> Result<Exit, Failu
         let within = (asked == EndMode::Preemptive).then_some(BROKEN_OFF);
         if !wait(&home, &mut ending, within)? {
             // What is under way holds it up.
-            let killed = ending.kill();
-            killed.map_err(|error| Failure::io(&home.folder, &error))?;
+            ending.kill().map_err(|error| {
+                let inserts = [&*home.name, &server::holder(&home.lock())];
+                Failure::new(Exit::TimedOut, "AMQ2090E", &inserts)
+                    .with_detail(format!("It was not killed: {error}."))
+            })?;
         }
     }
     gone(&home, ending.process(), asked, args.quiet)

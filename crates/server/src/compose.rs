@@ -50,7 +50,7 @@ use crate::layout::{DataDir, Home};
 use crate::lifecycle::another_root;
 use crate::lifecycle::broken_off;
 use crate::lifecycle::create::LISTENER;
-use crate::lifecycle::ending::{Cause, LastEnd};
+use crate::lifecycle::ending::{Cause, Forgotten, LastEnd};
 use crate::lifecycle::process_lock::ProcessLock;
 use crate::users::SystemUsers;
 use engine_run::{Awaited, EngineRun};
@@ -268,6 +268,8 @@ impl Start<'_> {
         }
         // Before anything is recovered: its threads may write still.
         let lock = ProcessLock::take(home)?;
+        // With it: whoever has it is ending as long as that is written there.
+        let last_end = LastEnd::forget(home)?;
         let env = slowed(self.env, self.options, log);
         let env = &io_delay::watched(env, &self.configured.engine, operator);
         let mut config = self.configured.engine.clone();
@@ -276,13 +278,9 @@ impl Start<'_> {
         let runtime = self.runtime()?;
         let lanes = self.lanes(&ends.0)?;
         // From here on a failure is an end, too: it lets the files go.
-        let engine = EngineRun::start(env, home, &config, operator).inspect_err(|failure| {
-            let _ = lanes.end(FAREWELL);
-            // Whoever runs it writes down how that ends.
-            if failure.exit != Exit::InUse {
-                Cause::of(failure).record(home);
-            }
-        })?;
+        let engine = EngineRun::start(env, home, &config, operator);
+        let engine = engine.inspect_err(|_| drop(lanes.end(FAREWELL)));
+        let engine = note_end(engine, home, last_end)?;
         let outcome = runtime.block_on(async {
             tell_lanes_together(engine.qm.log());
             let name = home.name.clone();
@@ -338,10 +336,9 @@ impl Start<'_> {
         lanes_ended.and(joined)
     }
 
-    /// Writes down that it runs, once it has been recovered.
+    /// Writes down where it runs, once it has been recovered.
     fn note_start(&self, log: &Path, operator: &dyn Operator) -> Result<(), Failure> {
         let RunOptions { data, home, .. } = self.options;
-        LastEnd::forget(home)?;
         another_root::claim_at_start(data, home, operator);
         broken_off::forget_creation(home, log)
     }
@@ -404,6 +401,22 @@ impl Start<'_> {
             .build()
             .map_err(|error| Failure::thread(&error))
     }
+}
+
+/// What is written of the end before goes with a start, or with the reason why there was none; where another process has the files, it
+/// is as it was.
+fn note_end(
+    started: Result<EngineRun, Failure>,
+    home: &Home,
+    last_end: Forgotten<'_>,
+) -> Result<EngineRun, Failure> {
+    match &started {
+        Err(failure) if failure.exit == Exit::InUse => return started,
+        Err(failure) => Cause::of(failure).record(home),
+        Ok(_) => {}
+    }
+    last_end.stands();
+    started
 }
 
 /// Ends a runtime; false: a command that it carries out goes on, for as long as a disk holds it up.

@@ -479,7 +479,7 @@ fn listener(stream: &UnixStream) -> io::Result<Pid> {
     let process = process.and_then(|process| Pid::from_raw(process.get().cast_signed()));
     process.ok_or_else(|| {
         io::Error::other(
-            "its process is in another PID namespace, as that of a container, and can be ended only there",
+            "its process is in another PID namespace, as that of a container, and can be killed only there",
         )
     })
 }

@@ -440,7 +440,29 @@ fn one_that_has_ended_and_still_has_its_files_is_shown_so_to_everybody() {
     place.line("stop -p QM1").failed_with(40, "AMQ8146E");
     let listed = place.line("list").out;
     assert_eq!(listed, "QMNAME(QM1) STATUS(Ended preemptively)\n");
-    place.serving("QM1").end();
+
+    // A successor that recovers has them too, and is not ending.
+    let mut command = place.named("posthaste");
+    command.args(["run", "QM1", "--port", "0", "--disk-delay-us", "500000"]);
+    let starting = Guard(
+        command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap(),
+    );
+    let mut shown = Vec::new();
+    while !shown.ends_with(&["Running".to_owned()]) {
+        let listed = place.line("list").out;
+        let word = listed.trim_end().trim_start_matches("QMNAME(QM1) STATUS(");
+        shown.push(word.trim_end_matches(')').to_owned());
+        shown.dedup();
+    }
+    // The first is of before it had begun.
+    shown.retain(|word| word != "Ended preemptively");
+    assert_eq!(shown, ["Starting", "Running"]);
+    place.line("stop -i QM1").good();
+    drop(starting);
 }
 
 #[test]

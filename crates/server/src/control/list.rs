@@ -72,7 +72,10 @@ pub fn state_within(env: &Env, home: &Home, within: Duration) -> State {
     if last != LastEnd::Unexpectedly {
         return State::Ended(last);
     }
-    // A process that is recovering holds the lock and does not answer yet.
+    // A process that is recovering holds both locks and does not answer yet.
+    if process_lock::is_held(home) {
+        return State::Running(Phase::Starting);
+    }
     match env.disk.lock(&home.lock()) {
         Ok(_) => State::Ended(last),
         Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {

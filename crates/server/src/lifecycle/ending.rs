@@ -84,17 +84,42 @@ impl LastEnd {
     ///
     /// # Errors
     /// What it says cannot be taken away.
-    pub fn forget(home: &Home) -> Result<(), Failure> {
+    pub(crate) fn forget(home: &Home) -> Result<Forgotten<'_>, Failure> {
         let path = home.ended();
+        let text = fs::read(&path).unwrap_or_default();
+        let forgotten = Forgotten { home, text };
         if write(home, "").is_ok() {
-            return Ok(());
+            return Ok(forgotten);
         }
         // No file says the same as an empty one.
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(Failure::io(&path, &error))
             }
-            _ => Ok(()),
+            _ => Ok(forgotten),
+        }
+    }
+}
+
+/// What was taken away for a start; there again when this is dropped, unless it [stands](Forgotten::stands).
+#[must_use]
+pub(crate) struct Forgotten<'a> {
+    home: &'a Home,
+    text: Vec<u8>,
+}
+
+impl Forgotten<'_> {
+    /// It stays away: there was a start, or the start writes down why there was none.
+    pub(crate) fn stands(mut self) {
+        self.text.clear();
+    }
+}
+
+impl Drop for Forgotten<'_> {
+    fn drop(&mut self) {
+        if !self.text.is_empty() {
+            // What cannot be written is not known any more: it then shows as ended unexpectedly.
+            let _ = write(self.home, String::from_utf8_lossy(&self.text).trim_end());
         }
     }
 }
@@ -169,16 +194,21 @@ mod tests {
             assert_eq!(Cause::read(&home), None);
         }
         LastEnd::Normally.record(&home).unwrap();
-        LastEnd::forget(&home).unwrap();
-        LastEnd::forget(&home).unwrap();
+        let forgotten = LastEnd::forget(&home).unwrap();
         assert_eq!(LastEnd::read(&home), LastEnd::Unexpectedly);
+        drop(forgotten);
+        assert_eq!(LastEnd::read(&home), LastEnd::Normally, "it did not start");
+        for _ in 0..2 {
+            LastEnd::forget(&home).unwrap().stands();
+            assert_eq!(LastEnd::read(&home), LastEnd::Unexpectedly);
+        }
     }
 
     #[test]
     fn a_cause_is_kept_in_the_room_that_the_file_has() {
         let folder = tempfile::tempdir().unwrap();
         let home = home(&folder);
-        LastEnd::forget(&home).unwrap();
+        LastEnd::forget(&home).unwrap().stands();
         let long = "ü\n".repeat(4_000);
         for what in ["AMQ2027S: disk full", &long] {
             let cause = Cause {
