@@ -3,11 +3,11 @@
 //! Invariants: a lane accepts at most [`MOST`] connections of a listener in a turn, before it serves those it has, so a flood
 //! takes a bounded share of a turn from them; when the process has run out of descriptors or memory, no lane takes a
 //! connection of that listener for [`PAUSE`], and that is told once; what is accepted is admitted before anything else is
-//! done for it. A listener is dropped by whoever has opened it, and not by a lane: with it a file may go.
+//! done for it. Nobody comes in any more once a listener was shut, though a lane hangs. A listener is dropped by whoever has opened it, and not by a lane: with it a file may go.
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mio::{Events, Registry};
@@ -53,6 +53,8 @@ pub(crate) struct Entrance {
     handle: Box<dyn Fn(Accepted) + Send + Sync>,
     /// Until then no lane takes any.
     paused: AtomicU64,
+    /// None is taken any more.
+    shut: AtomicBool,
 }
 
 /// A listener that lanes accept from, as they have it.
@@ -66,11 +68,19 @@ pub(crate) struct Door {
 /// What whoever opened it keeps of a door: the listener outlives the lanes' part in it.
 pub(crate) struct Doorway {
     pub(crate) door: Arc<Door>,
-    _entrance: Arc<Entrance>,
+    entrance: Arc<Entrance>,
     closed: oneshot::Receiver<()>,
 }
 
 impl Doorway {
+    /// Has the system refuse whoever comes and whoever waits to be accepted, and let others listen there: at once, whatever
+    /// lanes do.
+    pub(crate) fn shut(&self) {
+        self.entrance.shut.store(true, Ordering::Relaxed);
+        let shut = self.entrance.listener.shut();
+        debug_assert!(shut.is_ok(), "{shut:?}");
+    }
+
     /// Ready when no lane has it; the listener is gone then.
     pub(crate) async fn closed(self) {
         drop(self.door);
@@ -95,6 +105,7 @@ pub(crate) fn doorway(
         watcher,
         handle: Box::new(handle),
         paused: AtomicU64::new(0),
+        shut: AtomicBool::new(false),
     });
     let door = Arc::new(Door {
         token,
@@ -103,7 +114,7 @@ pub(crate) fn doorway(
     });
     Doorway {
         door,
-        _entrance: entrance,
+        entrance,
         closed,
     }
 }
@@ -119,6 +130,7 @@ impl Entrance {
             match self.listener.accept() {
                 Ok((stream, peer)) => self.admit(stream, peer),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(_) if self.shut.load(Ordering::Relaxed) => break,
                 Err(error) if of_one_connection(&error) => self.watcher.failed(&error),
                 Err(error) => return Some(self.pause(now, &error)),
             }
@@ -223,8 +235,10 @@ impl Doors {
 mod tests {
     use super::*;
     use std::cell::RefCell;
+    use std::io::Read as _;
     use std::net::{SocketAddr, TcpStream};
     use std::os::fd::AsFd;
+    use std::sync::mpsc;
     use std::task::Waker;
     use std::time::Instant;
 
@@ -335,6 +349,34 @@ mod tests {
         let (listening, _) = echo(&lanes, listener, &Admission::new(Limits::default()));
         listening.close().await;
         assert!(TcpStream::connect(address).is_err());
+    }
+
+    #[tokio::test]
+    async fn whoever_hangs_keeps_no_listener_open() {
+        let (listener, address) = bound();
+        let lanes = lanes(1);
+        let (hangs, hanging) = mpsc::channel();
+        let (goes_on, going_on) = mpsc::channel();
+        let going_on = Mutex::new(going_on);
+        let handle = move |_: Accepted| {
+            hangs.send(()).unwrap();
+            going_on.lock().recv().unwrap();
+        };
+        let seen = Arc::new(Seen::default());
+        let places = Admission::new(Limits::default());
+        let listening = lanes.listen(listener, places, seen.clone(), handle);
+        let _first = TcpStream::connect(address).unwrap();
+        hanging.recv_timeout(TIMEOUT).unwrap();
+        let mut waiting = TcpStream::connect(address).unwrap();
+        drop(listening);
+        assert!(TcpStream::connect(address).is_err(), "nobody listens");
+        let reset = waiting.read(&mut [0]).map_err(|error| error.kind());
+        assert_eq!(reset, Err(io::ErrorKind::ConnectionReset));
+        let again = Listener::bind(&Address::Tcp(address), Options::default());
+        assert!(again.is_ok(), "the port is free");
+        goes_on.send(()).unwrap();
+        assert!(lanes.end(TIMEOUT));
+        assert_eq!(*seen.failed.lock(), [], "that it was shut is no failure");
     }
 
     #[tokio::test]

@@ -46,8 +46,8 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// Ends it: when this is ready, nobody listens there any more, unless a lane does not come back from its turn. Connections
-    /// go on ([`Admission::empty`] waits for them).
+    /// Ends it: nobody comes in there any more. When this is ready, the socket is closed, unless a lane does not come back
+    /// from its turn. Connections go on ([`Admission::empty`] waits for them).
     pub async fn close(mut self) {
         let doorway = self.doorway.take();
         if let Some(doorway) = doorway {
@@ -146,6 +146,7 @@ impl Lanes {
 
     /// Has no lane accept from there any more.
     fn shut(&self, doorway: &Doorway) {
+        doorway.shut();
         for lane in &self.inner.lanes {
             lane.mailbox.hand_over(Arrival::Shut(doorway.door.token));
         }

@@ -11,7 +11,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::net::{SocketFlags, acceptfrom_with};
+use rustix::net::{Shutdown, SocketFlags, acceptfrom_with, shutdown};
 use tokio::net::TcpSocket;
 
 use crate::address::{Address, Peer};
@@ -95,6 +95,16 @@ impl Listener {
             }
             Kind::Unix { .. } => (Stream::Unix(socket.into()), Peer::Local),
         })
+    }
+}
+
+impl Listener {
+    /// Ends listening, whoever has the socket still.
+    ///
+    /// # Errors
+    /// As the system says.
+    pub(crate) fn shut(&self) -> io::Result<()> {
+        Ok(shutdown(self, Shutdown::Both)?)
     }
 }
 

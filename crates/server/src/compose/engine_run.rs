@@ -34,7 +34,11 @@ impl Awaited {
     }
 
     pub(crate) fn who(&self) -> &'static str {
-        *self.0.lock()
+        match *self.0.lock() {
+            // Before the first of them.
+            "" => "what writes down how it ended",
+            who => who,
+        }
     }
 }
 

@@ -413,15 +413,17 @@ impl Listeners {
     /// # Errors
     /// It is not running.
     pub(crate) async fn stop(&self, name: &str) -> Result<(), ListenerError> {
-        self.close(name).await?;
+        self.close(name, true).await?;
         self.publish();
         Ok(())
     }
 
-    async fn close(&self, name: &str) -> Result<(), ListenerError> {
+    /// Ends one; `waits` until its socket is closed, which it is later where a lane hangs.
+    async fn close(&self, name: &str, waits: bool) -> Result<(), ListenerError> {
         let entry = self.entries.lock().remove(name);
         match entry.ok_or(ListenerError::Inactive)? {
-            Entry::Listening { listening, .. } => listening.close().await,
+            Entry::Listening { listening, .. } if waits => listening.close().await,
+            Entry::Listening { listening, .. } => drop(listening),
             Entry::Waiting { task, .. } => {
                 task.abort();
                 // It may just be binding its socket.
@@ -459,7 +461,7 @@ impl Listeners {
         };
         for name in names {
             // Somebody may have stopped it in between.
-            let _ = self.close(&name).await;
+            let _ = self.close(&name, false).await;
         }
     }
 
