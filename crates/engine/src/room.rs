@@ -25,9 +25,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use posthaste_env::Disk;
 use posthaste_env::sync::Mutex;
 use posthaste_env::sync::atomic::{AtomicBool, Ordering};
+use posthaste_env::{Disk, is_no_space};
 use posthaste_store::{Reserve, StoreError};
 
 use crate::mark::{Mark, mark};
@@ -243,17 +243,11 @@ impl Room {
     pub(crate) fn make_file<T>(&self, mut make: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         loop {
             let made = make();
-            let is_full = |error: &io::Error| {
-                use io::ErrorKind::{QuotaExceeded, StorageFull};
-                matches!(error.kind(), StorageFull | QuotaExceeded)
-            };
-            if !made.as_ref().is_err_and(is_full) {
+            if !made.as_ref().is_err_and(is_no_space) {
                 return made;
             }
-            if !self
-                .give_up(Writes::Image, LEAST)
-                .map_err(io::Error::other)?
-            {
+            let given_up = self.give_up(Writes::Image, LEAST);
+            if !given_up.map_err(io::Error::other)? {
                 return made;
             }
         }

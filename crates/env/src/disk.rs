@@ -146,6 +146,14 @@ pub fn check_whole_pages(offset: u64, bytes: u64) -> io::Result<()> {
     }
 }
 
+/// Whether an error is about room on a disk: it is full, or a quota is used up.
+pub fn is_no_space(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
+}
+
 /// The rule for `forced` handles: address, length and offset are whole pages. For implementations of [`File`].
 pub fn check_forced(buf: &[u8], offset: u64) -> io::Result<()> {
     let page = PAGE as u64;

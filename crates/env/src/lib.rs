@@ -36,7 +36,7 @@ use std::sync::Arc;
 pub use aligned::{AlignedBuf, PAGE};
 pub use clock::{Clock, Nanos, Sleep};
 pub use descriptors::{allow_descriptors, descriptor_limit, lacks_descriptors};
-pub use disk::{Disk, File, Lock, Open, check_forced, check_whole_pages};
+pub use disk::{Disk, File, Lock, Open, check_forced, check_whole_pages, is_no_space};
 pub use entropy::Entropy;
 pub use event::Event;
 pub use fence::Fence;

@@ -96,9 +96,7 @@ impl Listener {
             Kind::Unix { .. } => (Stream::Unix(socket.into()), Peer::Local),
         })
     }
-}
 
-impl Listener {
     /// Ends listening, whoever has the socket still.
     ///
     /// # Errors

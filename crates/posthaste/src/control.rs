@@ -244,9 +244,7 @@ pub(crate) fn stop(place: Option<&Path>, args: &cli::Stop) -> Result<Exit, Failu
         if !wait(&home, &mut ending, within)? {
             // What is under way holds it up.
             ending.kill().map_err(|error| {
-                let inserts = [&*home.name, &server::holder(&home.lock())];
-                Failure::new(Exit::TimedOut, "AMQ2090E", &inserts)
-                    .with_detail(format!("It was not killed: {error}."))
+                in_use_still(&home).with_detail(format!("It was not killed: {error}."))
             })?;
         }
     }
@@ -297,25 +295,26 @@ const RELEASED: Duration = Duration::from_secs(10);
 fn released(home: &Home, process: Option<u32>) -> Result<(), Failure> {
     let env = posthaste_env::os();
     let until = Instant::now() + RELEASED;
-    let path = home.lock();
-    while let Err(error) = env.disk.lock(&path) {
-        if error.kind() != std::io::ErrorKind::WouldBlock {
-            // It was deleted meanwhile.
-            break;
-        }
-        // Or somebody else looks at the files, or has started it again.
+    while let Some(path) = server::held_lock(&env, home) {
+        // Somebody else looks at the files, or has started it again.
         if let (Some(process), Some(holder)) = (process, server::holder_of(&path))
             && holder != process
         {
             break;
         }
         if Instant::now() >= until {
-            let inserts = [&*home.name, &server::holder(&path)];
-            return Err(Failure::new(Exit::TimedOut, "AMQ2090E", &inserts));
+            return Err(in_use_still(home));
         }
         std::thread::sleep(Duration::from_millis(5));
     }
     Ok(())
+}
+
+fn in_use_still(home: &Home) -> Failure {
+    let held = server::held_lock(&posthaste_env::os(), home);
+    let path = held.unwrap_or_else(|| home.lock());
+    let inserts = [&*home.name, &server::holder(&path)];
+    Failure::new(Exit::TimedOut, "AMQ2090E", &inserts)
 }
 
 pub(crate) fn delete(place: Option<&Path>, args: &cli::Delete) -> Result<Exit, Failure> {

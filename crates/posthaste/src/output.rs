@@ -5,7 +5,8 @@ use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use posthaste_server::{Exit, Failure, is_no_space};
+use posthaste_env::is_no_space;
+use posthaste_server::{Exit, Failure};
 
 /// What is said to people on standard error.
 pub(crate) fn complain(text: &str) {

@@ -16,6 +16,7 @@ mod transactions;
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::num::NonZeroU32;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -369,8 +370,7 @@ pub struct Ending {
 impl Ending {
     /// The process that ends, where the system says it.
     pub fn process(&self) -> Option<u32> {
-        let process = listener(self.stream.get_ref()).ok()?;
-        process.as_raw_nonzero().get().try_into().ok()
+        listener(self.stream.get_ref()).ok().map(NonZeroU32::get)
     }
 
     /// Kills the process: it has not ended in the time that it may take.
@@ -474,9 +474,8 @@ fn refused(home: &Home, timeout: Duration, error: &io::Error) -> Failure {
 ///
 /// # Errors
 /// It is not seen from here.
-fn listener(stream: &UnixStream) -> io::Result<Pid> {
+fn listener(stream: &UnixStream) -> io::Result<NonZeroU32> {
     let process = UnixPeer::of(stream)?.process;
-    let process = process.and_then(|process| Pid::from_raw(process.get().cast_signed()));
     process.ok_or_else(|| {
         io::Error::other(
             "its process is in another PID namespace, as that of a container, and can be killed only there",
@@ -486,7 +485,8 @@ fn listener(stream: &UnixStream) -> io::Result<Pid> {
 
 /// Kills a process that does not answer, whatever number it has, unless it has gone.
 fn kill_listener(stream: &UnixStream) -> io::Result<()> {
-    match rustix::process::kill_process(listener(stream)?, Signal::KILL) {
+    let process = Pid::from_raw(listener(stream)?.get().cast_signed()).ok_or(Errno::SRCH)?;
+    match rustix::process::kill_process(process, Signal::KILL) {
         Err(Errno::SRCH) => Ok(()),
         killed => Ok(killed?),
     }
@@ -506,7 +506,7 @@ pub fn silent(home: &Home) -> Failure {
 fn serving(home: &Home) -> io::Result<u32> {
     let socket = SocketPath::new(&home.control())?;
     let stream = UnixStream::connect(socket.path())?;
-    listener(&stream).map(|process| process.as_raw_pid().unsigned_abs())
+    listener(&stream).map(NonZeroU32::get)
 }
 
 /// Whether nobody serves, so that whoever has the lock of its files will soon not have it any more.

@@ -12,6 +12,7 @@ use std::path::Path;
 
 use posthaste_command::messages;
 use posthaste_engine::{StartError, Stop, StoreError};
+use posthaste_env::is_no_space;
 use posthaste_recovery_log::{FORMAT, IoFailure, LogError};
 
 use crate::ini::ConfigError;
@@ -29,14 +30,6 @@ pub struct Failure {
     pub inserts: Vec<String>,
     /// Where several things are wrong: each in a line of its own, shown first.
     pub details: Vec<String>,
-}
-
-/// What `error` is said with when it is about space: a full disk, a quota.
-pub fn is_no_space(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-    )
 }
 
 impl Failure {

@@ -36,7 +36,9 @@ mod users;
 pub use audit_log::users_changed;
 pub use compose::listeners::{Plan, Running, Waiting, try_listen};
 pub use compose::{Ready, RunOptions, run};
-pub use control::list::{Listed, State, list, running, state, state_within, still_ending};
+pub use control::list::{
+    Listed, State, held_lock, list, running, state, state_within, still_ending,
+};
 pub use control::socket::SocketPath;
 pub use control::status::{Status, read as read_status};
 pub use control::{
@@ -45,8 +47,8 @@ pub use control::{
 };
 pub use encryption::{DataKey, KeySource, data_keys, rewrap, rotate};
 pub use error_log::{Console, ErrorLog, VRMF, user_name};
+pub use failure::Failure;
 pub use failure::exit::{Exit, TABLE as EXIT_TABLE};
-pub use failure::{Failure, is_no_space};
 pub use in_process::{InProcess, InProcessOptions, LocalConnection};
 pub use ini::configure::{
     allow_insecure_listeners, log_folder, parse as parse_configuration, read as read_configuration,

@@ -8,7 +8,7 @@
 use std::io;
 use std::path::Path;
 
-use posthaste_env::lacks_descriptors;
+use posthaste_env::{is_no_space, lacks_descriptors};
 
 /// Why a queue file or a checkpoint image could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -51,11 +51,9 @@ impl StoreError {
         if lacks_descriptors(error) {
             return StoreError::Descriptors;
         }
-        match error.kind() {
-            io::ErrorKind::StorageFull
-            | io::ErrorKind::QuotaExceeded
-            | io::ErrorKind::FileTooLarge => StoreError::Full,
-            _ => StoreError::Io(explained(error, act, path)),
+        match is_no_space(error) || error.kind() == io::ErrorKind::FileTooLarge {
+            true => StoreError::Full,
+            false => StoreError::Io(explained(error, act, path)),
         }
     }
 

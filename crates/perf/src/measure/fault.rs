@@ -8,8 +8,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use posthaste_env::is_no_space;
 use posthaste_mqi::Reason;
-use posthaste_server::{Exit, Failure, Interrupt, is_no_space};
+use posthaste_server::{Exit, Failure, Interrupt};
 use thiserror::Error;
 
 /// A failure of the laboratory, in a line.

@@ -8,6 +8,7 @@
 //! out, or taken for an answer; the queue manager does not end, unless it breaks off, while a command is being answered.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::num::NonZeroU32;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use posthaste_command::pcf;
 use posthaste_engine::Application;
 use posthaste_mqi::constants::{MQAT_UNIX, MQCMD_ESCAPE};
 use posthaste_mqi::{ByteOrder, Reason};
+use posthaste_net::UnixPeer;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{ANSWER, Door, TIMEOUT, no_answer, open};
@@ -40,13 +42,13 @@ pub(super) fn read_request(line: &str) -> Option<usize> {
 
 /// The process at the other end, as administration sees it.
 pub(super) fn issuer(stream: &tokio::net::UnixStream, name: &str) -> io::Result<Application> {
-    let peer = stream.peer_cred()?;
-    let number = peer.uid();
+    let peer = UnixPeer::of(stream)?;
+    let number = peer.user;
     let user = posthaste_authentication::user_name(number);
     Ok(Application {
         name: name.to_owned(),
         user: user.unwrap_or_else(|| number.to_string()),
-        pid: peer.pid().and_then(|pid| pid.try_into().ok()).unwrap_or(0),
+        pid: peer.process.map_or(0, NonZeroU32::get),
         appl_type: MQAT_UNIX,
         ..Application::default()
     })

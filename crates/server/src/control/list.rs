@@ -1,5 +1,6 @@
 //! Which queue managers there are and what they are doing.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use posthaste_env::Env;
@@ -65,16 +66,13 @@ pub fn state_within(env: &Env, home: &Home, within: Duration) -> State {
         Err(failure) if failure.exit == Exit::TimedOut => return State::Silent,
         Err(_) => return State::NotAvailable,
     }
-    if let Some(phase) = still_ending(home) {
-        return State::Running(phase);
-    }
     let last = LastEnd::read(home);
-    if last != LastEnd::Unexpectedly {
-        return State::Ended(last);
-    }
-    // A process that is recovering holds both locks and does not answer yet.
-    if process_lock::is_held(home) {
-        return State::Running(Phase::Starting);
+    match (process_lock::is_held(home), before(last)) {
+        (true, Some(ending)) => return State::Running(ending),
+        // A process that is recovering holds both locks and does not answer yet.
+        (true, None) => return State::Running(Phase::Starting),
+        (false, Some(_)) => return State::Ended(last),
+        (false, None) => {}
     }
     match env.disk.lock(&home.lock()) {
         Ok(_) => State::Ended(last),
@@ -88,13 +86,25 @@ pub fn state_within(env: &Env, home: &Home, within: Duration) -> State {
 /// How a queue manager is ending whose end is written down already, but not over: where a disk does not answer, a thread of it
 /// is writing what it began before.
 pub fn still_ending(home: &Home) -> Option<Phase> {
-    let phase = match LastEnd::read(home) {
-        LastEnd::Normally => Phase::Quiescing,
-        LastEnd::Immediately => Phase::EndingImmediately,
-        LastEnd::Preemptively => Phase::EndingPreemptively,
-        LastEnd::Unexpectedly => return None,
-    };
-    process_lock::is_held(home).then_some(phase)
+    before(LastEnd::read(home)).filter(|_| process_lock::is_held(home))
+}
+
+/// Which lock of a queue manager's files a process has, if one has. One that ends lets go of them one after the other.
+pub fn held_lock(env: &Env, home: &Home) -> Option<PathBuf> {
+    if process_lock::is_held(home) {
+        return Some(home.process());
+    }
+    let tried = env.disk.lock(&home.lock());
+    let held = tried.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock);
+    held.then(|| home.lock())
+}
+
+/// What a queue manager that was ended in order did until then.
+fn before(last: LastEnd) -> Option<Phase> {
+    let mut modes = control::MODES.iter().map(|(mode, _)| *mode);
+    modes
+        .find(|mode| LastEnd::of(*mode) == last)
+        .map(Phase::ending)
 }
 
 /// That the files of a queue manager are in use: it is running, and in which process, or is still ending.
@@ -138,4 +148,30 @@ pub fn list(env: &Env, data: &DataDir) -> Result<Vec<Listed>, Failure> {
         }
     });
     Ok(listed.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_in_use_until_the_last_lock_is_let_go() {
+        let env = posthaste_env::os();
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home {
+            name: "QM1".to_owned(),
+            folder: folder.path().to_owned(),
+        };
+        crate::layout::make_private(&home.run()).unwrap();
+        assert_eq!(held_lock(&env, &home), None);
+        let process = process_lock::ProcessLock::take(&home).unwrap();
+        let files = env.disk.lock(&home.lock()).unwrap();
+        assert_eq!(held_lock(&env, &home), Some(home.process()));
+        drop(files);
+        assert_eq!(held_lock(&env, &home), Some(home.process()));
+        drop(process);
+        assert_eq!(held_lock(&env, &home), None);
+        let _files = env.disk.lock(&home.lock()).unwrap();
+        assert_eq!(held_lock(&env, &home), Some(home.lock()));
+    }
 }

@@ -82,9 +82,7 @@ impl StatusFile {
         // Told to nobody on purpose: the file is for information, and an old one says its age.
         let _ = layout::write_atomically(&self.path, &stanza::write(&[stanza]));
     }
-}
 
-impl StatusFile {
     /// Removes it, for good.
     pub(crate) fn remove(&self) {
         if !std::mem::replace(&mut *self.removed.lock(), true) {
