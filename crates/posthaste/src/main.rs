@@ -67,13 +67,16 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error, &arguments),
     };
-    match dispatch(cli) {
-        Ok(exit) => ExitCode::from(exit.code()),
-        Err(failure) => {
-            output::complain(&failure.to_string());
-            ExitCode::from(failure.exit.code())
+    let done = match cli.command {
+        Command::Run(_) | Command::Serve(_) if posthaste_server::is_first_process() => {
+            posthaste_server::stand_by()
         }
-    }
+        _ => dispatch(cli).map(|exit| ExitCode::from(exit.code())),
+    };
+    done.unwrap_or_else(|failure| {
+        output::complain(&failure.to_string());
+        ExitCode::from(failure.exit.code())
+    })
 }
 
 /// Help goes out with 0; a wrong command line with the code that the command has for it.

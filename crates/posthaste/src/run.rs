@@ -1,5 +1,6 @@
 //! `posthaste run`: one command to a working queue manager, in this terminal.
 
+use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -62,9 +63,9 @@ pub(crate) fn run(place: Option<&Path>, args: &cli::Run) -> Result<Exit, Failure
 }
 
 /// Asks this process to end in order, as SIGTERM does, when standard input ends.
-fn end_with_input() -> std::io::Result<()> {
+fn end_with_input() -> io::Result<()> {
     let watch = || {
-        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         // End and failure mean the same: nobody owns this process any more. To signal oneself does not fail.
         let _ = kill_process(getpid(), Signal::TERM);
     };
@@ -104,6 +105,7 @@ fn welcome(
     users: Option<&FirstUsers>,
 ) -> Result<(), Failure> {
     let mut out = Out::new();
+    let users = users.map(|first| user_lines(first, io::stdout().is_terminal()));
     for line in welcome_lines(&program(), data, home, ready, users) {
         out.line(&line)?;
     }
@@ -144,7 +146,7 @@ fn welcome_lines(
     data: &DataDir,
     home: &Home,
     ready: &Ready,
-    users: Option<&FirstUsers>,
+    users: Option<Vec<String>>,
 ) -> Vec<String> {
     let name = &home.name;
     let queue_manager = quoted(name);
@@ -180,7 +182,7 @@ fn welcome_lines(
         lines.extend(client_lines(&addresses));
     }
     match users {
-        Some(first) => lines.extend(user_lines(first)),
+        Some(users) => lines.extend(users),
         None => lines.extend(kept_line(&home.first_passwords())),
     }
     lines.push(String::new());
@@ -188,15 +190,27 @@ fn welcome_lines(
     lines
 }
 
-/// Passwords, which are shown when they were made and not again.
-fn user_lines(first: &FirstUsers) -> Vec<String> {
+/// Passwords, which are shown when they were made and not again, and only to a person: what else takes standard output, as a
+/// container's log, keeps it for others to read.
+fn user_lines(first: &FirstUsers, terminal: bool) -> Vec<String> {
     let path = first.path.display();
-    let mut lines = vec![
-        String::new(),
-        format!("Its users and their passwords, shown only now; only you can read them in {path}:"),
-    ];
-    let users = first.users.iter();
-    lines.extend(users.map(|(name, password)| format!("  {name:<6} {password}")));
+    let mut lines = vec![String::new()];
+    match terminal {
+        true => {
+            let users = first.users.iter();
+            lines.push(format!(
+                "Its users and their passwords, shown only now; only you can read them in {path}:"
+            ));
+            lines.extend(users.map(|(name, password)| format!("  {name:<6} {password}")));
+        }
+        false => {
+            let names: Vec<&str> = first.users.iter().map(|(name, _)| *name).collect();
+            let names = names.join(" and ");
+            lines.push(format!(
+                "The passwords of its users {names} are in {path}, which only you can read."
+            ));
+        }
+    }
     let user = server::user_name();
     lines.push(format!(
         "Applications of user {user} on this machine come by loopback without one, as app, which may use DEV.**."
@@ -204,7 +218,7 @@ fn user_lines(first: &FirstUsers) -> Vec<String> {
     lines
 }
 
-/// Where the passwords are that were shown when they were made, as long as that file is there. Who changes one does not
+/// Where the passwords are that a first run has made, as long as that file is there. Who changes one does not
 /// change it.
 fn kept_line(path: &Path) -> Option<String> {
     let path = path.exists().then(|| path.display())?;
@@ -269,6 +283,20 @@ mod tests {
         let free = "             posthaste run QM1 --port 0 --data-dir '/d e'";
         assert!(lines.iter().any(|line| line == free), "{lines:#?}");
         assert!(!lines.iter().any(|line| line.contains("MQSERVER")));
+    }
+
+    #[test]
+    fn passwords_are_shown_to_a_terminal_only() {
+        let first = FirstUsers {
+            path: "/d/first-passwords".into(),
+            users: vec![("admin", "s3cr3t".to_owned())],
+        };
+        let shown = |terminal| user_lines(&first, terminal).concat();
+        assert!(shown(true).contains("s3cr3t"));
+        assert!(!shown(false).contains("s3cr3t"));
+        for terminal in [true, false] {
+            assert!(shown(terminal).contains("/d/first-passwords"));
+        }
     }
 
     #[test]

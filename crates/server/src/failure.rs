@@ -60,7 +60,7 @@ impl Failure {
         }
     }
 
-    /// The operating system refused a thread.
+    /// The operating system refused a thread or a process.
     pub(crate) fn thread(error: &io::Error) -> Failure {
         Failure::new(Exit::Unusable, "AMQ2091E", &[&error.to_string()])
     }

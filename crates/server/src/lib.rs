@@ -69,6 +69,7 @@ pub use lifecycle::delete::{Deleted, delete};
 pub use lifecycle::detach::leave_the_terminal;
 pub use lifecycle::ending::{Cause, LastEnd};
 pub use lifecycle::file_limit::outlive_the_file_limit;
+pub use lifecycle::first_process::{is_first as is_first_process, stand_by};
 pub use lifecycle::trust_log::trust_log;
 pub use posthaste_admin::{COMMAND_QUEUE, Decision, Undecided, transaction_number};
 /// Where commands as messages come.

@@ -10,6 +10,7 @@ pub(crate) mod delete;
 pub(crate) mod detach;
 pub(crate) mod ending;
 pub(crate) mod file_limit;
+pub(crate) mod first_process;
 pub(crate) mod log_owner;
 mod overlay;
 mod owner_note;

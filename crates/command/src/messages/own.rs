@@ -450,7 +450,7 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     message(
         "AMQ2091E",
-        "A thread could not be started: {0}.",
+        "A thread or a process could not be started: {0}.",
         "The system has no room for another one, or this user or container may have no more. Nothing that was acknowledged is lost.",
         "Look at what else runs, and at the limits: ulimit -u, TasksMax= of the service, the pids limit of the container. Then start the queue manager.",
     ),

@@ -12,6 +12,7 @@ mod authorities;
 mod bad_input;
 mod channel_protocol;
 mod closed;
+mod container;
 mod deleting;
 mod driver;
 mod encrypted;

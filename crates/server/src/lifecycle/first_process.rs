@@ -1,0 +1,127 @@
+//! As the first process of a container a queue manager runs in a child of this process, which looks after it.
+//!
+//! The system keeps from process 1 of a PID namespace all signals that it does not catch, those of its own `abort` too,
+//! and gives it the processes that others leave behind (`pid_namespaces(7)`). A queue manager that recovers is ended by a
+//! signal, one that panics aborts, and neither knows other processes than those it started: so it must not be process 1.
+//!
+//! Invariants: what asks for an end is passed on; what ends is reaped; this process ends when the child does, and with its exit code,
+//! or as a shell has that of one that a signal ended: 128 and the signal's number.
+
+use std::io::{self, IsTerminal, Stdin};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, ExitCode};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait};
+use rustix::termios::tcsetpgrp;
+use tokio::signal::unix::{self, SignalKind};
+
+use crate::failure::Failure;
+
+/// Whether this is the first process of a container, or of the machine.
+pub fn is_first() -> bool {
+    getpid().is_init()
+}
+
+/// Has the command line carried out by a child, and waits for its end.
+///
+/// # Errors
+/// Signals cannot be caught, or no process can be started.
+pub fn stand_by() -> Result<ExitCode, Failure> {
+    look_after().map_err(|error| Failure::thread(&error))
+}
+
+fn look_after() -> io::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let mut signals = Signals::listen()?;
+        let terminal = Some(io::stdin()).filter(IsTerminal::is_terminal);
+        let child = start(terminal.as_ref())?;
+        loop {
+            if let Some(ended) = reap(child)? {
+                return Ok(ExitCode::from(exit_code(ended)));
+            }
+            match signals.next().await {
+                // The terminal that hangs up tells the child, too.
+                Some(Signal::HUP) if terminal.is_some() => {}
+                // It is there, or is still to be reaped.
+                Some(signal) => kill_process(child, signal)?,
+                None => {}
+            }
+        }
+    })
+}
+
+/// The same program with the same arguments. Where there is a terminal it is the child's, so that what is typed there reaches
+/// the child alone, once.
+fn start(terminal: Option<&Stdin>) -> io::Result<Pid> {
+    let mut arguments = std::env::args_os();
+    let mut command = Command::new(std::env::current_exe()?);
+    if let Some(name) = arguments.next() {
+        command.arg0(name);
+    }
+    command.args(arguments);
+    if terminal.is_some() {
+        command.process_group(0);
+    }
+    let child = Pid::from_child(&command.spawn()?);
+    if let Some(terminal) = terminal {
+        // Not the terminal of this session: then nothing is typed there for this one.
+        let _ = tcsetpgrp(terminal, child);
+    }
+    Ok(child)
+}
+
+/// Takes what has ended off the table of processes; how the child ended, if it has.
+fn reap(child: Pid) -> io::Result<Option<WaitStatus>> {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some((process, status))) if process == child => return Ok(Some(status)),
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(None) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn exit_code(ended: WaitStatus) -> u8 {
+    let signal = ended.terminating_signal().map(|signal| 128 + signal);
+    let code = ended.exit_status().or(signal);
+    code.and_then(|code| code.try_into().ok())
+        .unwrap_or(u8::MAX)
+}
+
+/// What the system and the terminal send to this process.
+struct Signals {
+    interrupt: unix::Signal,
+    terminate: unix::Signal,
+    hangup: unix::Signal,
+    quit: unix::Signal,
+    child: unix::Signal,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Signals> {
+        let listen = unix::signal;
+        Ok(Signals {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            hangup: listen(SignalKind::hangup())?,
+            quit: listen(SignalKind::quit())?,
+            child: listen(SignalKind::child())?,
+        })
+    }
+
+    /// The next to be passed on; none: something has ended.
+    async fn next(&mut self) -> Option<Signal> {
+        tokio::select! {
+            _ = self.interrupt.recv() => Some(Signal::INT),
+            _ = self.terminate.recv() => Some(Signal::TERM),
+            _ = self.hangup.recv() => Some(Signal::HUP),
+            _ = self.quit.recv() => Some(Signal::QUIT),
+            _ = self.child.recv() => None,
+        }
+    }
+}
