@@ -244,7 +244,8 @@ pub(crate) fn stop(place: Option<&Path>, args: &cli::Stop) -> Result<Exit, Failu
         if !wait(&home, &mut ending, within)? {
             // What is under way holds it up.
             ending.kill().map_err(|error| {
-                in_use_still(&home).with_detail(format!("It was not killed: {error}."))
+                in_use_still(&home, &home.lock())
+                    .with_detail(format!("It was not killed: {error}."))
             })?;
         }
     }
@@ -295,7 +296,12 @@ const RELEASED: Duration = Duration::from_secs(10);
 fn released(home: &Home, process: Option<u32>) -> Result<(), Failure> {
     let env = posthaste_env::os();
     let until = Instant::now() + RELEASED;
-    while let Some(path) = server::held_lock(&env, home) {
+    let held = || match process {
+        Some(_) => server::held_lock(&env, home),
+        // Whoever has the lock that goes last could be a successor.
+        None => server::held_files(&env, home),
+    };
+    while let Some(path) = held() {
         // Somebody else looks at the files, or has started it again.
         if let (Some(process), Some(holder)) = (process, server::holder_of(&path))
             && holder != process
@@ -303,17 +309,16 @@ fn released(home: &Home, process: Option<u32>) -> Result<(), Failure> {
             break;
         }
         if Instant::now() >= until {
-            return Err(in_use_still(home));
+            return Err(in_use_still(home, &path));
         }
         std::thread::sleep(Duration::from_millis(5));
     }
     Ok(())
 }
 
-fn in_use_still(home: &Home) -> Failure {
-    let held = server::held_lock(&posthaste_env::os(), home);
-    let path = held.unwrap_or_else(|| home.lock());
-    let inserts = [&*home.name, &server::holder(&path)];
+/// `lock`: which of its locks a process has.
+fn in_use_still(home: &Home, lock: &Path) -> Failure {
+    let inserts = [&*home.name, &server::holder(lock)];
     Failure::new(Exit::TimedOut, "AMQ2090E", &inserts)
 }
 

@@ -37,7 +37,7 @@ pub use audit_log::users_changed;
 pub use compose::listeners::{Plan, Running, Waiting, try_listen};
 pub use compose::{Ready, RunOptions, run};
 pub use control::list::{
-    Listed, State, held_lock, list, running, state, state_within, still_ending,
+    Listed, State, held_files, held_lock, list, running, state, state_within, still_ending,
 };
 pub use control::socket::SocketPath;
 pub use control::status::{Status, read as read_status};

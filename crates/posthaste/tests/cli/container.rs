@@ -2,15 +2,11 @@
 
 use std::fs::File;
 use std::process::{Command, Stdio};
-use std::thread::yield_now;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::place::{BINARY, Guard, Place, Serving, skipped};
-
-/// Longer than any machine takes.
-const LONG: Duration = Duration::from_secs(60);
+use crate::services::until;
 
 /// What starts a program as process 1 of a namespace; none where the system does not allow that.
 fn container(place: &Place) -> Option<Command> {
@@ -41,14 +37,14 @@ fn children(process: u32) -> Vec<u32> {
 
 /// Waits for the only child of a process.
 fn child(process: u32) -> u32 {
-    let deadline = Instant::now() + LONG;
-    loop {
+    let mut found = None;
+    until("one child", || {
         if let [child] = children(process)[..] {
-            return child;
+            found = Some(child);
         }
-        assert!(Instant::now() < deadline, "{process} has no child");
-        yield_now();
-    }
+        found.is_some()
+    });
+    found.unwrap()
 }
 
 fn signal(process: u32, signal: Signal) {
@@ -119,13 +115,8 @@ fn what_a_service_leaves_behind_is_reaped() {
                   STARTARG('-c \"sleep 1 &\"')\nSTART SERVICE(S)";
     place.mqsc(leaves, "QM1").good();
     let left = || children(first).into_iter().any(|child| child != process);
-    let deadline = Instant::now() + LONG;
-    for there in [true, false] {
-        while left() != there {
-            assert!(Instant::now() < deadline, "{:?}", children(first));
-            yield_now();
-        }
-    }
+    until("something left behind", left);
+    until("it is reaped", || !left());
     signal(first, Signal::TERM);
     assert_eq!(serving.wait().0, 0);
 }

@@ -9,7 +9,7 @@ use crate::place::Place;
 /// Longer than any machine takes.
 const LONG: Duration = Duration::from_secs(60);
 
-fn until(what: &str, mut done: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut done: impl FnMut() -> bool) {
     let deadline = Instant::now() + LONG;
     while !done() {
         assert!(Instant::now() < deadline, "not so: {what}");

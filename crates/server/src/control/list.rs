@@ -89,14 +89,18 @@ pub fn still_ending(home: &Home) -> Option<Phase> {
     before(LastEnd::read(home)).filter(|_| process_lock::is_held(home))
 }
 
-/// Which lock of a queue manager's files a process has, if one has. One that ends lets go of them one after the other.
+/// Which lock of a queue manager a process has, if one has. One that ends lets go of that of the files first.
 pub fn held_lock(env: &Env, home: &Home) -> Option<PathBuf> {
-    if process_lock::is_held(home) {
-        return Some(home.process());
-    }
-    let tried = env.disk.lock(&home.lock());
+    let process = process_lock::is_held(home).then(|| home.process());
+    process.or_else(|| held_files(env, home))
+}
+
+/// The lock of its files, if somebody has it.
+pub fn held_files(env: &Env, home: &Home) -> Option<PathBuf> {
+    let path = home.lock();
+    let tried = env.disk.lock(&path);
     let held = tried.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock);
-    held.then(|| home.lock())
+    held.then_some(path)
 }
 
 /// What a queue manager that was ended in order did until then.
