@@ -320,18 +320,18 @@ impl QueueManager {
                 self.connections.left.listen(),
                 inner.lifecycle.changed.listen(),
             );
-            match session.occupy() {
-                Some(_call) if !session.is_accepting() => {
-                    return Some(session.release());
-                }
-                _ if inner.lifecycle.ended() => return Some(Vec::new()),
-                _ if inner.env.clock.monotonic() >= until => return None,
-                _ => {
-                    let poll = inner.env.clock.monotonic() + LOOK_NANOS;
-                    let looked_at = inner.env.clock.sleep_until(poll);
-                    either(either(left, changed), looked_at).await;
-                }
+            if let Some(going_on) = session.release_if_idle() {
+                return Some(going_on);
             }
+            if inner.lifecycle.ended() {
+                return Some(Vec::new());
+            }
+            let now = inner.env.clock.monotonic();
+            if now >= until {
+                return None;
+            }
+            let looked_at = inner.env.clock.sleep_until(now + LOOK_NANOS);
+            either(either(left, changed), looked_at).await;
         }
     }
 

@@ -12,7 +12,8 @@
 //!   answers. A get that has its message by then delivers it.
 //! * A unit of work begins only in a session that has not been released: else nobody would have the key to it.
 //! * When the last clone of a session goes, its unit of work is backed out, its handles are closed
-//!   and its temporary dynamic queues deleted.
+//!   and its temporary dynamic queues deleted: by whoever lets it go, or by an end that has the session busy just then, which
+//!   keeps it so across no wait.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -52,6 +53,8 @@ pub(crate) struct SessionState {
     pub(crate) worked_on: WorkedOn,
     /// The connection has ended, and what it had was given up: nobody would end a unit of work that began now.
     released: bool,
+    /// No application has the connection any more: see [`SessionInner::release_if_idle`].
+    abandoned: bool,
     pub(crate) async_puts: AsyncPuts,
     pub(crate) counts: ConnectionCounts,
 }
@@ -62,6 +65,10 @@ impl SessionState {
         self.released = true;
         self.branch = None;
         self.unit.take()
+    }
+
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.abandoned
     }
 
     /// Whether the connection has ended, and what it had was given up.
@@ -163,7 +170,8 @@ pub(crate) struct Owned(pub(crate) Arc<SessionInner>);
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // Nobody can be in a verb any more, so a session that is busy is being released by an end.
+        self.0.lock().abandoned = true;
+        // Nobody can be in a verb any more, so whoever keeps the session busy is about to release it.
         if let Some(_call) = self.0.occupy() {
             self.0.release();
         }

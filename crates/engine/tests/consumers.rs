@@ -203,6 +203,30 @@ fn an_acceptance_that_is_dropped_while_it_is_forced_has_happened() {
     assert_eq!(w.depth(LOCAL), 0);
 }
 
+/// STOP CONN waits for a delivery that is being accepted, the application goes meanwhile, and nobody waits any longer.
+#[test]
+fn an_application_that_goes_while_its_end_waits_leaves_no_unit_of_work() {
+    let w = World::pausable();
+    let s = w.connect();
+    let h = open(&s, LOCAL, IN_OUT);
+    put(&s, h, PERSISTENT, 0, b"once");
+    put(&s, h, NOT_PERSISTENT, MQPMO_SYNCPOINT, b"never");
+    let mut c = consumer(&s, h, 0);
+    c.credit(1);
+    let delivery = poll(&mut c).unwrap().unwrap();
+    w.stage.pause();
+    let accepting = Call::begin(delivery.accept());
+    let (qm, number) = (w.qm().clone(), s.status().number);
+    let stopping = Call::begin(async move { qm.stop_connection(number).await });
+    drop((c, s));
+    drop(stopping);
+    w.stage.resume();
+    accepting.finish().unwrap();
+    assert_eq!(w.qm().check(), Ok(()));
+    assert!(!w.status(LOCAL).uncommitted);
+    assert_eq!((w.depth(LOCAL), w.qm().connections()), (0, 0));
+}
+
 #[test]
 fn consumers_end_with_their_handle_and_their_connection() {
     let (w, s, h) = one();

@@ -121,6 +121,23 @@ impl SessionInner {
         going_on
     }
 
+    /// As [`Self::release`], for an end: `None` while a verb runs, or a delivery is being accepted.
+    pub(crate) fn release_if_idle(self: &Arc<Self>) -> Option<Vec<Arc<Unit>>> {
+        let call = self.occupy()?;
+        if !self.is_accepting() {
+            return Some(self.release());
+        }
+        drop(call);
+        // Whoever had the last clone may have let it go in between, and found the session busy. Asked under the lock, under which
+        // that was noted before: one of the two sees the other.
+        if self.lock().is_abandoned()
+            && let Some(_call) = self.occupy()
+        {
+            self.release();
+        }
+        None
+    }
+
     /// Backs out, closes every handle and forgets the connection. Returns the units of work whose backout goes on until the
     /// log has it.
     pub(crate) fn release(self: &Arc<Self>) -> Vec<Arc<Unit>> {
