@@ -148,6 +148,8 @@ fn headers_and_fields_of_the_descriptor_have_names() {
         ("JMSPriority > 7", false),
         ("JMSDeliveryMode = 'PERSISTENT'", true),
         ("JMSDeliveryMode = 2", true),
+        ("JMSDeliveryMode IN ('PERSISTENT')", true),
+        ("JMSDeliveryMode NOT LIKE 'PERS%'", false),
         ("JMSDeliveryMode = 'NON_PERSISTENT'", false),
         ("JMSType = 'car'", true),
         ("JMSDestination = 'queue:///Q1'", true),

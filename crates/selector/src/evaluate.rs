@@ -27,8 +27,21 @@ pub enum Value<'a> {
     Text(Cow<'a, str>),
     /// A byte string.
     Bytes(Cow<'a, [u8]>),
+    /// A number that has a name (a delivery mode): it is the name beside texts, and the number beside numbers.
+    Called(&'static str, i64),
     /// A value of a type that the operation cannot have, so that no comparison with it is true.
     Unfit,
+}
+
+impl Value<'_> {
+    /// The text that it is.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Value::Text(text) => Some(text),
+            Value::Called(name, _) => Some(name),
+            _ => None,
+        }
+    }
 }
 
 /// What is known of a message.
@@ -119,9 +132,10 @@ impl<'a, S: Source> Evaluation<'a, S> {
 
     fn of_text(&self, name: usize, is: impl FnOnce(&str) -> bool) -> Truth {
         match self.named(name) {
-            Value::Text(text) => Truth::from(is(&text)),
             Value::Null => Truth::Unknown,
-            _ => Truth::False,
+            value => value
+                .text()
+                .map_or(Truth::False, |text| Truth::from(is(text))),
         }
     }
 
@@ -138,7 +152,7 @@ impl<'a, S: Source> Evaluation<'a, S> {
             Operand::Text(text) => Value::Text(Cow::Borrowed(text)),
             Operand::Bytes(bytes) => Value::Bytes(Cow::Borrowed(bytes)),
             Operand::Minus(inner) => match self.value(inner) {
-                Value::Exact(value) => value
+                Value::Exact(value) | Value::Called(_, value) => value
                     .checked_neg()
                     .map_or(Value::Approximate(-(value as f64)), Value::Exact),
                 Value::Approximate(value) => Value::Approximate(-value),
@@ -172,10 +186,17 @@ fn and(left: Truth, right: Truth) -> Truth {
     }
 }
 
+fn exact(value: &Value<'_>) -> Option<i64> {
+    match value {
+        Value::Exact(value) | Value::Called(_, value) => Some(*value),
+        _ => None,
+    }
+}
+
 /// Both as approximate numbers; otherwise what arithmetic with them gives.
 fn approximate<'a>(left: &Value<'a>, right: &Value<'a>) -> Result<(f64, f64), Value<'a>> {
     let number = |value: &Value<'a>| match value {
-        Value::Exact(value) => Ok(*value as f64),
+        Value::Exact(value) | Value::Called(_, value) => Ok(*value as f64),
         Value::Approximate(value) => Ok(*value),
         Value::Null => Err(Value::Null),
         _ => Err(Value::Unfit),
@@ -188,10 +209,10 @@ fn approximate<'a>(left: &Value<'a>, right: &Value<'a>) -> Result<(f64, f64), Va
 }
 
 fn add<'a>(left: Value<'a>, subtract: bool, right: Value<'a>) -> Value<'a> {
-    if let (Value::Exact(left), Value::Exact(right)) = (&left, &right) {
+    if let (Some(left), Some(right)) = (exact(&left), exact(&right)) {
         let exact = match subtract {
-            false => left.checked_add(*right),
-            true => left.checked_sub(*right),
+            false => left.checked_add(right),
+            true => left.checked_sub(right),
         };
         if let Some(exact) = exact {
             return Value::Exact(exact);
@@ -205,13 +226,13 @@ fn add<'a>(left: Value<'a>, subtract: bool, right: Value<'a>) -> Value<'a> {
 }
 
 fn multiply<'a>(left: Value<'a>, divide: bool, right: Value<'a>) -> Value<'a> {
-    if let (Value::Exact(left), Value::Exact(right)) = (&left, &right) {
-        if divide && *right == 0 {
+    if let (Some(left), Some(right)) = (exact(&left), exact(&right)) {
+        if divide && right == 0 {
             return Value::Null;
         }
         let exact = match divide {
-            false => left.checked_mul(*right),
-            true => left.checked_div(*right),
+            false => left.checked_mul(right),
+            true => left.checked_div(right),
         };
         if let Some(exact) = exact {
             return Value::Exact(exact);
@@ -227,7 +248,9 @@ fn multiply<'a>(left: Value<'a>, divide: bool, right: Value<'a>) -> Value<'a> {
 fn compare(left: &Value<'_>, how: Comparison, right: &Value<'_>) -> Truth {
     let equal = match (left, right) {
         (Value::Null, _) | (_, Value::Null) => return Truth::Unknown,
-        (Value::Text(left), Value::Text(right)) => left == right,
+        (Value::Text(_) | Value::Called(..), Value::Text(_) | Value::Called(..)) => {
+            left.text() == right.text()
+        }
         (Value::Boolean(left), Value::Boolean(right)) => left == right,
         (Value::Bytes(left), Value::Bytes(right)) => left == right,
         (Value::Exact(left), Value::Exact(right)) => return ordered(Some(left.cmp(right)), how),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::{Name, Need, Selector, Source, Value};
 
 /// How many messages there are.
-const MESSAGES: usize = 10;
+const MESSAGES: usize = 11;
 
 /// A message of which a number decides what it has: the same each time.
 struct Made(usize);
@@ -28,7 +28,8 @@ impl Source for Made {
             5 => Value::Bytes(Cow::Borrowed(&[1, 2])),
             6 => Value::Exact(5),
             7 => Value::Approximate(5.0),
-            8 => Value::Approximate(9_007_199_254_740_992.0),
+            8 => Value::Called("a_b", 5),
+            9 => Value::Approximate(9_007_199_254_740_992.0),
             _ => Value::Unfit,
         }
     }

@@ -7,8 +7,6 @@
 //! Invariant: a [`Name`] is one that a property may have: words of letters and digits with single periods between them,
 //! none of them reserved.
 
-use crate::condition::Operand;
-
 /// What a selector asks of a message.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Name {
@@ -156,19 +154,17 @@ pub(crate) fn is_keyword(word: &str) -> bool {
 }
 
 impl Name {
-    /// What a text means that this is compared with: delivery modes have names, identifiers small letters, and fields of
-    /// characters no blanks at their end.
-    pub(crate) fn settled(&self, text: Box<str>) -> Operand {
+    /// What a text means that this is compared with: identifiers have small letters, and fields of characters no blanks at
+    /// their end.
+    pub(crate) fn settled(&self, text: Box<str>) -> Box<str> {
         let is_hexadecimal = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
         match (self, &*text) {
-            (Name::Jms(Jms::DeliveryMode), "PERSISTENT") => Operand::Exact(2),
-            (Name::Jms(Jms::DeliveryMode), "NON_PERSISTENT") => Operand::Exact(1),
             (Name::Jms(Jms::MessageId | Jms::CorrelationId), id)
                 if id.strip_prefix("ID:").is_some_and(is_hexadecimal) =>
             {
-                Operand::Text(format!("ID:{}", id[3..].to_ascii_lowercase()).into())
+                format!("ID:{}", id[3..].to_ascii_lowercase()).into()
             }
-            _ => Operand::Text(self.trimmed(text)),
+            _ => self.trimmed(text),
         }
     }
 

@@ -24,11 +24,15 @@ pub enum Key {
 }
 
 impl Key {
-    /// The key of a value, if it has one. What has none equals none that has.
-    pub fn of(value: &Value<'_>) -> Option<Key> {
+    /// The keys of a value. What has none equals none that has.
+    pub fn of(value: &Value<'_>) -> impl Iterator<Item = Key> {
+        let text = value.text().map(|text| Key::Text(text.into()));
+        text.into_iter().chain(Key::of_number(value))
+    }
+
+    fn of_number(value: &Value<'_>) -> Option<Key> {
         match value {
-            Value::Text(text) => Some(Key::Text(text.as_ref().into())),
-            Value::Exact(number) => {
+            Value::Exact(number) | Value::Called(_, number) => {
                 (-EXACT < *number && *number < EXACT).then_some(Key::Number(*number))
             }
             Value::Approximate(number) => {
@@ -55,10 +59,11 @@ impl Need {
     /// Whether a value is what is needed.
     pub fn is_met(&self, value: &Value<'_>) -> bool {
         match (self, value) {
-            (Need::Value(key), value) => Key::of(value).as_ref() == Some(key),
+            (Need::Value(key), value) => Key::of(value).any(|of| of == *key),
             (Need::Number(range), value) => range.holds(value),
-            (Need::Beginning(beginning), Value::Text(text)) => text.starts_with(&**beginning),
-            (Need::Beginning(_), _) => false,
+            (Need::Beginning(beginning), value) => value
+                .text()
+                .is_some_and(|text| text.starts_with(&**beginning)),
         }
     }
 
@@ -106,7 +111,7 @@ fn alternatives(condition: &Condition) -> Option<Way> {
             };
             let key = match constant {
                 Operand::Text(text) => Key::Text(text.clone()),
-                Operand::Exact(number) => Key::of(&Value::Exact(*number))?,
+                Operand::Exact(number) => Key::of_number(&Value::Exact(*number))?,
                 _ => return None,
             };
             vec![(*name, Need::Value(key))]

@@ -226,11 +226,11 @@ impl<'a> Parser<'a> {
         match (left, right) {
             (Operand::Name(name), Operand::Text(text)) => {
                 let text = self.names[name].settled(text);
-                (Operand::Name(name), text)
+                (Operand::Name(name), Operand::Text(text))
             }
             (Operand::Text(text), Operand::Name(name)) => {
                 let text = self.names[name].settled(text);
-                (text, Operand::Name(name))
+                (Operand::Text(text), Operand::Name(name))
             }
             other => other,
         }

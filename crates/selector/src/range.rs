@@ -50,7 +50,7 @@ impl Value<'_> {
     /// The number that it is, or the floating-point number next to it; none: it is no number, and of no order.
     pub fn number(&self) -> Option<f64> {
         match self {
-            Value::Exact(number) => Some(*number as f64),
+            Value::Exact(number) | Value::Called(_, number) => Some(*number as f64),
             Value::Approximate(number) => (!number.is_nan()).then_some(*number),
             _ => None,
         }

@@ -15,6 +15,9 @@ impl Source for Message {
         let Name::Property { folder, path } = name else {
             return match name {
                 Name::Jms(name) if name.text() == "JMSPriority" => Value::Exact(7),
+                Name::Jms(name) if name.text() == "JMSDeliveryMode" => {
+                    Value::Called("PERSISTENT", 2)
+                }
                 Name::Jms(name) if name.text() == "JMSXUserID" => Value::Text("root".into()),
                 Name::Descriptor(field) if field.text() == "MsgId" => {
                     Value::Bytes(Cow::Borrowed(&[0x0a, 0xfc, 0x23]))
@@ -32,6 +35,7 @@ impl Source for Message {
             ("usr", "big") => Value::Exact(i64::MAX),
             ("usr", "half") => Value::Approximate(2.5),
             ("usr", "nan") => Value::Approximate(f64::NAN),
+            ("usr", "mode") => Value::Text("PERSISTENT".into()),
             ("usr", "digits") => Value::Text("5".into()),
             ("usr", "yes") => Value::Boolean(true),
             ("usr", "no") => Value::Boolean(false),
@@ -60,6 +64,36 @@ fn refused(rows: &[(&str, Fault)]) {
 }
 
 /// JMS, "Message selector syntax", "Literals"; MQ, "Message selector syntax".
+/// "3.8.1.1 Message selector syntax": JMSDeliveryMode has the values 'PERSISTENT' and 'NON_PERSISTENT'. IBM's JMS library compares
+/// it with numbers too.
+#[test]
+fn a_delivery_mode_is_a_text_and_a_number() {
+    all(&[
+        ("JMSDeliveryMode = 'PERSISTENT'", true),
+        ("'NON_PERSISTENT' = JMSDeliveryMode", false),
+        ("JMSDeliveryMode <> 'PERSISTENT'", false),
+        ("JMSDeliveryMode <> 'other'", true),
+        ("JMSDeliveryMode IN ('PERSISTENT', 'x')", true),
+        ("JMSDeliveryMode NOT IN ('PERSISTENT', 'x')", false),
+        ("JMSDeliveryMode NOT IN ('NON_PERSISTENT')", true),
+        ("JMSDeliveryMode LIKE 'PER%'", true),
+        ("JMSDeliveryMode LIKE 'NON%'", false),
+        ("JMSDeliveryMode NOT LIKE 'NON%'", true),
+        ("JMSDeliveryMode = mode", true),
+        ("mode <> JMSDeliveryMode", false),
+        ("JMSDeliveryMode = color", false),
+        ("JMSDeliveryMode = 2", true),
+        ("JMSDeliveryMode = 1", false),
+        ("JMSDeliveryMode = 2.0 AND JMSDeliveryMode > 1", true),
+        ("JMSDeliveryMode BETWEEN 2 AND 3", true),
+        ("-JMSDeliveryMode + 4 = JMSDeliveryMode * 1", true),
+        ("JMSDeliveryMode = JMSDeliveryMode", true),
+        ("JMSDeliveryMode = n", false),
+        ("JMSDeliveryMode IS NULL", false),
+        ("JMSDeliveryMode = TRUE OR JMSDeliveryMode", false),
+    ]);
+}
+
 #[test]
 fn literals() {
     all(&[
@@ -658,7 +692,12 @@ fn what_a_message_must_have_is_known() {
     assert_eq!(ways(&many(17)), [""; 0]);
     let half = many(9);
     assert_eq!(ways(&format!("{half} OR {half}")), [""; 0]);
-    assert_eq!(Key::of(&Value::Approximate(5.0)), Some(Key::Number(5)));
+    let keys = |value: &Value<'_>| Key::of(value).collect::<Vec<_>>();
+    assert_eq!(keys(&Value::Approximate(5.0)), [Key::Number(5)]);
+    assert_eq!(
+        keys(&Value::Called("PERSISTENT", 2)),
+        [Key::Text("PERSISTENT".into()), Key::Number(2)]
+    );
     for none in [
         Value::Approximate(5.5),
         Value::Approximate(f64::NAN),
@@ -667,7 +706,7 @@ fn what_a_message_must_have_is_known() {
         Value::Null,
         Value::Boolean(true),
     ] {
-        assert_eq!(Key::of(&none), None, "{none:?}");
+        assert_eq!(keys(&none), [], "{none:?}");
     }
     let begins = Need::Beginning("é".into());
     for (value, is_met) in [

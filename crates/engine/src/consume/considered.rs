@@ -89,10 +89,10 @@ impl<'a> Considered<'a> {
                 },
                 None => texts(identifier(&md.correl_id)),
             },
-            Jms::DeliveryMode => Value::Exact(match md.persistence {
-                MQPER_PERSISTENT => 2,
-                _ => 1,
-            }),
+            Jms::DeliveryMode => match md.persistence {
+                MQPER_PERSISTENT => Value::Called("PERSISTENT", 2),
+                _ => Value::Called("NON_PERSISTENT", 1),
+            },
             Jms::Destination => self.own("jms", "Dst"),
             Jms::Expiration => Value::Exact(self.message.expires / 1_000),
             Jms::MessageId => texts(identifier(&md.msg_id)),

@@ -301,6 +301,7 @@ mod tests {
             _ if other == 2 => Some(format!(
                 "Root.MQMD.ReplyToQ LIKE 'Q%{one}' OR JMSPriority = {one}"
             )),
+            _ if one == 1 => Some("JMSDeliveryMode LIKE 'NON%'".to_owned()),
             _ => Some(format!("JMSPriority = '{one}'")),
         };
         let selection = Selection {

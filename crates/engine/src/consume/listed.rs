@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, btree_set};
 use std::iter::Peekable;
 use std::vec;
 
-use posthaste_selector::{Key, Name, Need, Selector, Source, Value};
+use posthaste_selector::{Key, Name, Need, Selector, Source};
 
 use super::considered::Considered;
 use super::intervals::Intervals;
@@ -184,11 +184,11 @@ impl Listed {
         let (mut sets, mut ranges) = (vec![&self.others], Vec::new());
         for (name, named) in &self.named {
             let value = message.value(name);
-            sets.extend(Key::of(&value).and_then(|key| named.values.get(&key)));
+            sets.extend(Key::of(&value).filter_map(|key| named.values.get(&key)));
             if let Some(number) = value.number() {
                 ranges.extend(named.numbers.holding(number));
             }
-            if let Value::Text(text) = &value {
+            if let Some(text) = value.text() {
                 sets.extend(named.beginnings.of(text));
             }
         }
