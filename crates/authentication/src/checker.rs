@@ -45,6 +45,11 @@ pub struct Asking<T> {
 }
 
 impl<T> Asking<T> {
+    /// Whether there was room for the question: no answer is on its way to one for which there was none.
+    pub fn had_room(&self) -> bool {
+        self.answered.is_some()
+    }
+
     /// Waits for the answer.
     ///
     /// # Errors

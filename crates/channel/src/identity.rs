@@ -9,7 +9,9 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use posthaste_authentication::{Credentials, Loopback, Seal, SecretKind, Verdict, own_number};
+use posthaste_authentication::{
+    Asking, Credentials, Loopback, Seal, SecretKind, Verdict, own_number,
+};
 use posthaste_engine::Application;
 use posthaste_mqi::Reason;
 use posthaste_wire::identity::{Authentication, Userid};
@@ -78,7 +80,8 @@ impl Maker {
         if let Some(known) = self.known.get() {
             return known;
         }
-        let asked = self.asked.take().unwrap_or_else(|| ask(loopback));
+        let asked = self.asked.take().filter(Asking::had_room);
+        let asked = asked.unwrap_or_else(|| ask(loopback));
         let answer = asked.answer().await.ok()?.ok()?;
         self.known.set(Some(answer));
         answer
@@ -318,14 +321,38 @@ mod tests {
         }
     }
 
-    #[test]
-    fn that_the_kernel_gave_no_answer_is_not_remembered() {
+    fn over_loopback() -> Maker {
         let address = "127.0.0.1:1".parse().unwrap();
-        let maker = Maker::of(Some(Loopback {
+        Maker::of(Some(Loopback {
             peer: address,
             here: address,
             inode: 7,
-        }));
+        }))
+    }
+
+    #[test]
+    fn a_question_for_which_there_was_no_room_is_asked_when_the_answer_is_wanted() {
+        let maker = over_loopback();
+        let kernel = Checker::start(1, posthaste_env::os().clock).unwrap();
+        let (go_on, wait) = std::sync::mpsc::channel::<()>();
+        let hanging = kernel.ask_ahead(move || wait.recv().map_err(io::Error::other));
+        let ahead: Vec<_> = std::iter::repeat_with(|| kernel.ask_ahead(|| ()))
+            .take_while(Asking::had_room)
+            .collect();
+        maker.ask_ahead(|_| kernel.ask_ahead(|| Ok(Some(6))));
+        drop(ahead);
+        go_on.send(()).unwrap();
+        posthaste_env::block_on(hanging.answer()).unwrap().unwrap();
+        while !kernel.ask_ahead(|| ()).had_room() {
+            std::thread::yield_now();
+        }
+        let number = maker.number(|_| kernel.ask_ahead(|| Ok(Some(7))));
+        assert_eq!(posthaste_env::block_on(number), Some(7));
+    }
+
+    #[test]
+    fn that_the_kernel_gave_no_answer_is_not_remembered() {
+        let maker = over_loopback();
         let kernel = Checker::start(1, posthaste_env::os().clock).unwrap();
         let busy = || Err(io::ErrorKind::ResourceBusy.into());
         let wanted = |answer: fn() -> io::Result<Option<u32>>| {

@@ -62,6 +62,16 @@ pub(crate) struct Shared {
     pub(crate) tally: Tally,
 }
 
+impl Shared {
+    /// How long its present turn has taken.
+    pub(crate) fn in_turn_for(&self, now: Nanos) -> Nanos {
+        match self.turn_began.load(Ordering::Relaxed) {
+            0 => 0,
+            began => now.saturating_sub(began),
+        }
+    }
+}
+
 struct Entry {
     // Dropped first: whoever finds the socket closed finds the connection's place free.
     protocol: Box<dyn Protocol>,

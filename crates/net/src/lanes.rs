@@ -24,6 +24,8 @@ pub type LaneFailed = Arc<dyn Fn(usize, &str) + Send + Sync>;
 
 /// How long a lane is waited for that is to let go of a listener.
 const HANGS: Duration = Duration::from_secs(5);
+/// After so long in one turn a lane is given no connection that another can have, in nanoseconds.
+const STALLED: Nanos = 250_000_000;
 
 struct Inner {
     lanes: Vec<Arc<Shared>>,
@@ -46,14 +48,18 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// Ends it: nobody comes in there any more. When this is ready, the socket is closed, unless a lane does not come back
-    /// from its turn. Connections go on ([`Admission::empty`] waits for them).
-    pub async fn close(mut self) {
+    /// Ends it: nobody comes in there any more, from now on. When the future is ready, the socket is closed, unless a lane does
+    /// not come back from its turn. Connections go on ([`Admission::empty`] waits for them).
+    pub fn close(mut self) -> impl Future<Output = ()> {
         let doorway = self.doorway.take();
-        if let Some(doorway) = doorway {
-            self.lanes.shut(&doorway);
-            // A lane that hangs is told about elsewhere.
-            let _ = tokio::time::timeout(HANGS, doorway.closed()).await;
+        if let Some(doorway) = &doorway {
+            self.lanes.shut(doorway);
+        }
+        async {
+            if let Some(doorway) = doorway {
+                // A lane that hangs is told about elsewhere.
+                let _ = tokio::time::timeout(HANGS, doorway.closed()).await;
+            }
         }
     }
 }
@@ -70,12 +76,17 @@ impl Drop for Listening {
 struct Guard {
     lane: usize,
     in_order: bool,
+    /// Once the lane is made.
+    shared: Option<Arc<Shared>>,
     failed: LaneFailed,
     ended: mpsc::Sender<()>,
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
+        if let Some(shared) = &self.shared {
+            shared.turn_began.store(0, Ordering::Relaxed);
+        }
         if !self.in_order {
             (self.failed)(self.lane, "its thread panicked");
         }
@@ -98,6 +109,7 @@ impl Lanes {
             let guard = Guard {
                 lane: number,
                 in_order: false,
+                shared: None,
                 failed: Arc::clone(failed),
                 ended: ended.clone(),
             };
@@ -152,16 +164,18 @@ impl Lanes {
         }
     }
 
-    /// Has a lane serve a connection by what `begin` makes there: the lane that has the fewest, and of several such the one
-    /// that calls.
+    /// Has a lane serve a connection by what `begin` makes there: of those that do not hang the lane that has the fewest, and of
+    /// several such the one that calls.
     pub fn serve(&self, stream: Stream, begin: Begin) {
         let lanes = &self.inner.lanes;
+        let now = self.inner.clock.monotonic();
         let here = lanes.iter().position(|lane| lane.mailbox.is_here());
         let first = here.unwrap_or_else(|| self.inner.next.fetch_add(1, Ordering::Relaxed));
         let in_turn = (0..lanes.len()).map(|n| (first + n) % lanes.len());
-        let least = in_turn
-            .filter_map(|at| lanes.get(at))
-            .min_by_key(|lane| lane.connections.load(Ordering::Relaxed));
+        let least = in_turn.filter_map(|at| lanes.get(at)).min_by_key(|lane| {
+            let connections = lane.connections.load(Ordering::Relaxed);
+            (lane.in_turn_for(now) >= STALLED, connections)
+        });
         if let Some(lane) = least {
             lane.connections.fetch_add(1, Ordering::Relaxed);
             lane.mailbox.hand_over(Arrival::Connection(stream, begin));
@@ -205,9 +219,8 @@ impl Lanes {
         let lanes = self.inner.lanes.iter().enumerate();
         lanes
             .filter_map(|(number, lane)| {
-                let began: Nanos = lane.turn_began.load(Ordering::Relaxed);
-                let since = Duration::from_nanos(now.saturating_sub(began));
-                (began > 0 && since >= limit).then_some((number, since))
+                let since = Duration::from_nanos(lane.in_turn_for(now));
+                (since >= limit).then_some((number, since))
             })
             .collect()
     }
@@ -217,7 +230,9 @@ fn run(mut guard: Guard, clock: Arc<dyn Clock>, made: &mpsc::Sender<io::Result<A
     // Whoever starts the lane waits for this.
     let lane = match Lane::new(clock) {
         Ok(lane) => {
-            let _ = made.send(Ok(Arc::clone(lane.shared())));
+            let shared = lane.shared();
+            guard.shared = Some(Arc::clone(shared));
+            let _ = made.send(Ok(Arc::clone(shared)));
             lane
         }
         Err(error) => {
@@ -508,13 +523,31 @@ pub(crate) mod tests {
             std::thread::yield_now();
         }
         assert_eq!(lanes.stalled(limit).len(), 1);
+        while lanes.stalled(Duration::from_nanos(STALLED)).is_empty() {
+            assert!(std::time::Instant::now() < deadline, "nobody notices");
+            std::thread::yield_now();
+        }
+        // Although it has fewer connections than the other soon.
+        let comers: Vec<_> = (0..4)
+            .map(|_| {
+                let (mut near, far) = pair();
+                lanes.serve(far, Box::new(|_, _| Box::new(Echo::default())));
+                near.write_all(b"hello").unwrap();
+                near.read_exact(&mut [0; 5]).unwrap();
+                near
+            })
+            .collect();
         go_on.send(()).unwrap();
         closed(&mut near);
         while !lanes.stalled(limit).is_empty() {
             assert!(std::time::Instant::now() < deadline, "it goes on");
             std::thread::yield_now();
         }
+        drop(comers);
         assert!(lanes.end(TIMEOUT));
+        let turns = lanes.inner.lanes.iter();
+        let turns: Vec<_> = turns.map(|lane| lane.in_turn_for(Nanos::MAX)).collect();
+        assert_eq!(turns, [0, 0], "they have ended");
     }
 
     #[test]

@@ -413,26 +413,31 @@ impl Listeners {
     /// # Errors
     /// It is not running.
     pub(crate) async fn stop(&self, name: &str) -> Result<(), ListenerError> {
-        self.close(name, true).await?;
-        self.publish();
-        Ok(())
+        self.close(name, true).await
     }
 
-    /// Ends one; `waits` until its socket is closed, which it is later where a lane hangs.
+    /// Ends one, and tells so; `waits` until its socket is closed, which it is later where a lane hangs.
     async fn close(&self, name: &str, waits: bool) -> Result<(), ListenerError> {
         let entry = self.entries.lock().remove(name);
-        match entry.ok_or(ListenerError::Inactive)? {
-            Entry::Listening { listening, .. } if waits => listening.close().await,
-            Entry::Listening { listening, .. } => drop(listening),
+        let closed = match entry.ok_or(ListenerError::Inactive)? {
+            Entry::Listening { listening, .. } => Some(listening.close()),
             Entry::Waiting { task, .. } => {
                 task.abort();
                 // It may just be binding its socket.
                 let _ = task.await;
+                None
             }
+        };
+        // Nobody comes in there any more, whatever lanes do.
+        if waits {
+            self.publish();
         }
         let process = std::process::id().to_string();
         let operator = &self.reporting.operator;
         operator.message("AMQ5027I", &[name.to_owned(), process]);
+        if let Some(closed) = closed.filter(|_| waits) {
+            closed.await;
+        }
         Ok(())
     }
 
