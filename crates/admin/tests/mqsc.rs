@@ -742,12 +742,22 @@ fn the_queue_manager_and_its_connections_are_shown() {
     assert_eq!(w.depth(LOCAL), 0);
 }
 
-/// An answer has a message for each object: however many there are, the queue that runmqsc waits at takes them.
+/// An answer has a message for each object: however many there are, the queue that runmqsc waits at takes them. JMS applications
+/// have messages of any length.
 #[test]
-fn the_model_of_reply_queues_takes_an_answer_about_any_number_of_objects() {
+fn the_models_of_reply_queues_take_what_they_are_for() {
     let w = World::light();
-    let model = w.qm().object(ObjectKind::QModel, "SYSTEM.MQSC.REPLY.QUEUE");
-    assert_eq!(model.unwrap().attrs.int(MQIA_MAX_Q_DEPTH), 999_999_999);
+    for (name, max_msg_length) in [
+        ("SYSTEM.MQSC.REPLY.QUEUE", 4_194_304),
+        ("SYSTEM.MQEXPLORER.REPLY.MODEL", 4_194_304),
+        ("SYSTEM.JMS.TEMPQ.MODEL", 104_857_600),
+    ] {
+        let attrs = w.qm().object(ObjectKind::QModel, name).unwrap().attrs;
+        let shown = [MQIA_DEFINITION_TYPE, MQIA_MAX_Q_DEPTH, MQIA_MAX_MSG_LENGTH]
+            .map(|selector| attrs.int(selector));
+        let expected = [MQQDT_TEMPORARY_DYNAMIC, 999_999_999, max_msg_length];
+        assert_eq!(shown, expected, "{name}");
+    }
 }
 
 #[test]

@@ -109,6 +109,12 @@ pub(crate) fn system_objects(name: &str, id: &str, options: &CreateOptions) -> V
     all.extend([
         // An answer has a message for each object, and there may be any number of these.
         object(ObjectKind::QModel, "SYSTEM.MQSC.REPLY.QUEUE", deep),
+        object(ObjectKind::QModel, "SYSTEM.MQEXPLORER.REPLY.MODEL", deep),
+        // For applications that name it as their model of temporary queues (TEMPORARYMODEL).
+        object(ObjectKind::QModel, "SYSTEM.JMS.TEMPQ.MODEL", |a| {
+            deep(a);
+            a.set_int(MQIA_MAX_MSG_LENGTH, 104_857_600);
+        }),
         object(ObjectKind::QLocal, "SYSTEM.DEAD.LETTER.QUEUE", deep),
         object(ObjectKind::QLocal, "SYSTEM.DEFAULT.INITIATION.QUEUE", same),
         object(ObjectKind::QLocal, COMMAND_QUEUE, |a| {
