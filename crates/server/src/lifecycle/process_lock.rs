@@ -25,7 +25,19 @@ pub(crate) fn is_held(home: &Home) -> bool {
 /// Held until nothing of the process works on the files, or until its end.
 #[derive(Debug)]
 pub(crate) struct ProcessLock {
-    _file: File,
+    file: File,
+    /// Whose it is.
+    process: u32,
+}
+
+impl Drop for ProcessLock {
+    fn drop(&mut self) {
+        // Not by closing it alone, nor from elsewhere: an application's process may have forked another, which has it open too.
+        if std::process::id() == self.process {
+            // Closing it does the same, if nobody else has it.
+            let _ = self.file.unlock();
+        }
+    }
 }
 
 impl ProcessLock {
@@ -44,7 +56,10 @@ impl ProcessLock {
             .map_err(|error| Failure::io(&path, &error))?;
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(ProcessLock { _file: file }),
+                Ok(()) => {
+                    let process = std::process::id();
+                    return Ok(ProcessLock { file, process });
+                }
                 Err(TryLockError::WouldBlock) if Instant::now() < until && is_going(home) => {
                     std::thread::sleep(PAUSE);
                 }
@@ -88,6 +103,14 @@ mod tests {
             }
         });
         assert!(receiver.try_recv().is_err(), "not while the first has it");
+        // As a process has it that was forked.
+        let inherited = || first.file.try_clone().unwrap();
+        drop(ProcessLock {
+            file: inherited(),
+            process: std::os::unix::process::parent_id(),
+        });
+        assert!(is_held(&home));
+        let _inherited = inherited();
         drop(first);
         receiver.recv().unwrap();
         waiting.join().unwrap().unwrap();
