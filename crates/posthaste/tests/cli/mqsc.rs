@@ -338,7 +338,7 @@ fn system_objects_that_were_deleted_come_back() {
     assert!(refused.err.contains("strmqm -c QM1"), "{refused:?}");
     serving.end();
     let made = place.line("start -c QM1").good();
-    let summary = "Default objects statistics : 2 created. 31 replaced. 0 failed.";
+    let summary = "Default objects statistics : 2 created. 33 replaced. 0 failed.";
     assert!(made.out.contains(summary), "{made:?}");
     assert!(
         place
