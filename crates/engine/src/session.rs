@@ -171,7 +171,7 @@ pub(crate) struct Owned(pub(crate) Arc<SessionInner>);
 impl Drop for Owned {
     fn drop(&mut self) {
         self.0.lock().abandoned = true;
-        // Nobody can be in a verb any more, so whoever keeps the session busy is about to release it.
+        // Nobody can be in a verb any more: where the session is busy an end has it, which releases it now, or looks for this.
         if let Some(_call) = self.0.occupy() {
             self.0.release();
         }

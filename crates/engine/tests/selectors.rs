@@ -141,6 +141,14 @@ fn headers_and_fields_of_the_descriptor_have_names() {
         ),
         (&format!("JMSMessageID <> 'ID:{id}'"), false),
         (&format!("Root.MQMD.MsgId = \"0x{id}\""), true),
+        (
+            &format!("JMSMessageID IN ('x', 'ID:{}')", id.to_uppercase()),
+            true,
+        ),
+        (
+            &format!("JMSMessageID NOT IN ('ID:{}')", id.to_uppercase()),
+            false,
+        ),
         ("JMSMessageID LIKE 'ID:ab%'", true),
         ("JMSMessageID = 'other'", false),
         ("JMSCorrelationID = 'order-1'", true),

@@ -1,6 +1,7 @@
 //! A fence around a disk: for a process that lives on after it has let files go, which a successor has by then.
 //!
 //! Invariants:
+//! * Only the process that made it changes anything: one that was forked has the same files open, and another memory.
 //! * When [`Fence::close`] has returned, no change to files or names through the fenced disk is under way, and none begins: it
 //!   is refused with an error. Files can be read still, and synced.
 //! * A change that a disk holds up holds up the close.
@@ -15,9 +16,19 @@ use crate::in_front::DiskInFront;
 use crate::sync::RwLock;
 
 /// See the head of this file. Cloning shares it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Fence {
     closed: Arc<RwLock<bool>>,
+    process: u32,
+}
+
+impl Default for Fence {
+    fn default() -> Self {
+        Fence {
+            closed: Arc::default(),
+            process: std::process::id(),
+        }
+    }
 }
 
 impl Fence {
@@ -35,6 +46,10 @@ impl Fence {
     }
 
     fn change<T>(&self, change: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        // Before the lock, which another thread may have had when this process was forked.
+        if std::process::id() != self.process {
+            return Err(io::Error::other("another process has these files"));
+        }
         let closed = self.closed.read();
         match *closed {
             true => Err(io::Error::other("this process has let the files go")),
@@ -122,15 +137,38 @@ mod tests {
     use super::*;
     use crate::os::os;
 
+    /// As a process has it that this one has forked.
+    fn forked(fence: &Fence) -> Fence {
+        Fence {
+            process: std::os::unix::process::parent_id(),
+            ..fence.clone()
+        }
+    }
+
     #[test]
     fn nothing_is_changed_once_it_is_closed() {
+        nothing_is_changed(|fence| fence.close());
+    }
+
+    #[test]
+    fn nothing_is_changed_by_a_process_that_was_forked() {
+        nothing_is_changed(|fence| *fence = forked(fence));
+    }
+
+    fn nothing_is_changed(since: impl FnOnce(&mut Fence)) {
         let folder = tempfile::tempdir().unwrap();
         let [path, other] = ["a", "b"].map(|name| folder.path().join(name));
-        let fence = Fence::default();
-        let disk = fence.around(&os().disk);
-        let file = disk.open(&path, Open::CREATE_NEW).unwrap();
-        file.write_at(b"before", 0).unwrap();
-        fence.close();
+        let mut fence = Fence::default();
+        let behind = os().disk;
+        let before = behind.open(&path, Open::CREATE_NEW).unwrap();
+        fence.change(|| before.write_at(b"before", 0)).unwrap();
+        since(&mut fence);
+        let disk = fence.around(&behind);
+        let file = FencedFile {
+            file: before,
+            fence: fence.clone(),
+        };
+        let file: Arc<dyn File> = Arc::new(file);
         let changes: [&dyn Fn() -> io::Result<()>; 9] = [
             &|| file.write_at(b"after", 0),
             &|| file.set_len(0),

@@ -228,7 +228,7 @@ const RUN_EXAMPLES: &str = "\
 A new queue manager gets queues DEV.QUEUE.1 to DEV.QUEUE.3, dead-letter queue DEV.DEAD.LETTER.QUEUE, model
 queue DEV.APP.MODEL.QUEUE, topics DEV.BASE.TOPIC (dev/) and DEV.TOPIC (dev/...), channels DEV.APP.SVRCONN and
 DEV.ADMIN.SVRCONN, and a listener on 127.0.0.1:1414. Your own applications on this machine need no password and may use DEV.**;
-everybody else needs one of those that the first run prints: app for applications, admin to administer.
+everybody else needs one of those that the first run makes: app for applications, admin to administer.
 
   posthaste run                        QM1 in your own data folder
   posthaste run QM2 --port 0           any free port; it is printed

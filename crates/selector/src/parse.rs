@@ -212,7 +212,7 @@ impl<'a> Parser<'a> {
             let name = self.as_name(left)?;
             let texts = self.texts()?.into_iter();
             let of = &self.names[name];
-            Condition::In(name, texts.map(|text| of.trimmed(text)).collect())
+            Condition::In(name, texts.map(|text| of.settled(text)).collect())
         } else if not {
             return Err(self.fault(Fault::Unexpected));
         } else {
@@ -221,7 +221,7 @@ impl<'a> Parser<'a> {
         Ok(Node::Condition(negated(condition, not)))
     }
 
-    /// A comparison of a header of JMS with a text that it is written as, but does not have.
+    /// A comparison of a name with a text, which may be written otherwise than messages have it.
     fn settled(&self, left: Operand, right: Operand) -> (Operand, Operand) {
         match (left, right) {
             (Operand::Name(name), Operand::Text(text)) => {

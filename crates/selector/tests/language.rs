@@ -63,7 +63,6 @@ fn refused(rows: &[(&str, Fault)]) {
     }
 }
 
-/// JMS, "Message selector syntax", "Literals"; MQ, "Message selector syntax".
 /// "3.8.1.1 Message selector syntax": JMSDeliveryMode has the values 'PERSISTENT' and 'NON_PERSISTENT'. IBM's JMS library compares
 /// it with numbers too.
 #[test]
@@ -94,6 +93,7 @@ fn a_delivery_mode_is_a_text_and_a_number() {
     ]);
 }
 
+/// JMS, "Message selector syntax", "Literals"; MQ, "Message selector syntax".
 #[test]
 fn literals() {
     all(&[

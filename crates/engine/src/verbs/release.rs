@@ -121,7 +121,8 @@ impl SessionInner {
         going_on
     }
 
-    /// As [`Self::release`], for an end: `None` while a verb runs, or a delivery is being accepted.
+    /// As [`Self::release`], for an end: `None` while a verb runs, or a delivery is being accepted, also where that has released
+    /// what the application has left: then nobody waits for units of work whose backout goes on.
     pub(crate) fn release_if_idle(self: &Arc<Self>) -> Option<Vec<Arc<Unit>>> {
         let call = self.occupy()?;
         if !self.is_accepting() {

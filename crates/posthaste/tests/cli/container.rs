@@ -1,15 +1,23 @@
 //! As the first process of a container: of a PID namespace.
 
 use std::fs::File;
+use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
+use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::place::{BINARY, Guard, Place, Serving, skipped};
 use crate::services::until;
 
-/// What starts a program as process 1 of a namespace; none where the system does not allow that.
+/// What starts the program as process 1 of a namespace; none where the system does not allow that.
 fn container(place: &Place) -> Option<Command> {
+    container_of(place, &[])
+}
+
+/// The same; by way of another program, which runs it in its own place.
+fn container_of(place: &Place, by_way_of: &[&str]) -> Option<Command> {
     let unshare = || {
         let mut command = Command::new("unshare");
         command.args(["-r", "-p", "-f", "--kill-child"]);
@@ -22,6 +30,7 @@ fn container(place: &Place) -> Option<Command> {
     }
     let mut command = unshare();
     command
+        .args(by_way_of)
         .arg(BINARY)
         .env("POSTHASTE_DATA", place.data())
         .env_remove("MQSERVER")
@@ -59,6 +68,52 @@ fn serving(place: &Place) -> Option<(Serving, u32)> {
     let serving = Serving::start(command);
     let first = child(serving.process());
     Some((serving, first))
+}
+
+/// Serving, and its first process, which leads a session that has a terminal of its own (`docker run -it`): that.
+fn serving_at_a_terminal(place: &Place) -> Option<(Serving, u32, File)> {
+    let mut command = container_of(place, &["setsid", "--ctty"])?;
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let terminal = openpt(flags).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap();
+    let ends = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let stdin = rustix::fs::open(name, ends, Mode::empty()).unwrap();
+    command
+        .args(["run", "QM1", "--lf", "256", "--lp", "3", "--port", "0"])
+        .stdin(stdin);
+    let serving = Serving::start(command);
+    let first = child(serving.process());
+    Some((serving, first, terminal.into()))
+}
+
+#[test]
+fn what_is_typed_does_not_stop_it_and_a_signal_ends_it_after_that() {
+    let place = Place::new();
+    let Some((serving, first, mut terminal)) = serving_at_a_terminal(&place) else {
+        return;
+    };
+    const CTRL_Z: u8 = 0x1a;
+    terminal.write_all(&[CTRL_Z]).unwrap();
+    // Told when the signal has been sent.
+    terminal.read_exact(&mut [0; 2]).unwrap();
+    signal(first, Signal::TERM);
+    let (code, text) = serving.wait();
+    assert_eq!(code, 0, "{text}");
+}
+
+#[test]
+fn it_ends_in_order_with_its_terminal() {
+    let place = Place::new();
+    let Some((serving, _, terminal)) = serving_at_a_terminal(&place) else {
+        return;
+    };
+    drop(terminal);
+    let (code, text) = serving.wait();
+    assert_eq!(code, 0, "{text}");
+    let listed = place.line("list").good().out;
+    assert!(listed.contains("STATUS(Ended immediately)"), "{listed}");
 }
 
 #[test]

@@ -4,8 +4,9 @@
 //! and gives it the processes that others leave behind (`pid_namespaces(7)`). A queue manager that recovers is ended by a
 //! signal, one that panics aborts, and neither knows other processes than those it started: so it must not be process 1.
 //!
-//! Invariants: what asks for an end is passed on; what ends is reaped; this process ends when the child does, and with its exit code,
-//! or as a shell has that of one that a signal ended: 128 and the signal's number.
+//! Invariants: what asks for an end is passed on, and heard by a child that is stopped, too; nobody stops the child by typing, as nobody
+//! stops a process 1; what ends is reaped; this process ends when the child does, and with its exit code, or as a shell has that of
+//! one that a signal ended: 128 and the signal's number.
 
 use std::io::{self, IsTerminal, Stdin};
 use std::os::unix::process::CommandExt as _;
@@ -13,7 +14,7 @@ use std::process::{Command, ExitCode};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait};
-use rustix::termios::tcsetpgrp;
+use rustix::termios::{tcgetpgrp, tcsetpgrp};
 use tokio::signal::unix::{self, SignalKind};
 
 use crate::failure::Failure;
@@ -43,19 +44,17 @@ fn look_after() -> io::Result<ExitCode> {
             if let Some(ended) = reap(child)? {
                 return Ok(ExitCode::from(exit_code(ended)));
             }
-            match signals.next().await {
-                // The terminal that hangs up tells the child, too.
-                Some(Signal::HUP) if terminal.is_some() => {}
+            if let Some(signal) = signals.next().await {
                 // It is there, or is still to be reaped.
-                Some(signal) => kill_process(child, signal)?,
-                None => {}
+                kill_process(child, signal)?;
+                kill_process(child, Signal::CONT)?;
             }
         }
     })
 }
 
-/// The same program with the same arguments. Where there is a terminal it is the child's, so that what is typed there reaches
-/// the child alone, once.
+/// The same program with the same arguments. Where there is a terminal, and this process has it, it is the child's, so that what is
+/// typed there reaches the child alone, once.
 fn start(terminal: Option<&Stdin>) -> io::Result<Pid> {
     let mut arguments = std::env::args_os();
     let mut command = Command::new(std::env::current_exe()?);
@@ -67,17 +66,25 @@ fn start(terminal: Option<&Stdin>) -> io::Result<Pid> {
         command.process_group(0);
     }
     let child = Pid::from_child(&command.spawn()?);
-    if let Some(terminal) = terminal {
-        // Not the terminal of this session: then nothing is typed there for this one.
-        let _ = tcsetpgrp(terminal, child);
+    // Else a shell has it, and takes it from nobody who is in the background: whoever asked would be stopped.
+    if let Some(terminal) = terminal
+        && tcgetpgrp(terminal) == Ok(getpid())
+    {
+        tcsetpgrp(terminal, child)?;
     }
     Ok(child)
 }
 
-/// Takes what has ended off the table of processes; how the child ended, if it has.
+/// Takes what has ended off the table of processes, and has the child go on that Ctrl-Z has stopped; how the child ended, if it has.
 fn reap(child: Pid) -> io::Result<Option<WaitStatus>> {
     loop {
-        match wait(WaitOptions::NOHANG) {
+        match wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
+            Ok(Some((process, status))) if status.stopped() => {
+                let typed = status.stopping_signal() == Some(Signal::TSTP.as_raw());
+                if process == child && typed {
+                    kill_process(child, Signal::CONT)?;
+                }
+            }
             Ok(Some((process, status))) if process == child => return Ok(Some(status)),
             Ok(Some(_)) | Err(Errno::INTR) => {}
             Ok(None) => return Ok(None),
