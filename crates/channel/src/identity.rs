@@ -336,14 +336,16 @@ mod tests {
         let kernel = Checker::start(1, posthaste_env::os().clock).unwrap();
         let (go_on, wait) = std::sync::mpsc::channel::<()>();
         let hanging = kernel.ask_ahead(move || wait.recv().map_err(io::Error::other));
-        let ahead: Vec<_> = std::iter::repeat_with(|| kernel.ask_ahead(|| ()))
+        let filling: Vec<_> = std::iter::repeat_with(|| kernel.ask_ahead(|| ()))
             .take_while(Asking::had_room)
             .collect();
         maker.ask_ahead(|_| kernel.ask_ahead(|| Ok(Some(6))));
-        drop(ahead);
+        drop(filling);
         go_on.send(()).unwrap();
         posthaste_env::block_on(hanging.answer()).unwrap().unwrap();
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
         while !kernel.ask_ahead(|| ()).had_room() {
+            assert!(std::time::Instant::now() < deadline, "no room again");
             std::thread::yield_now();
         }
         let number = maker.number(|_| kernel.ask_ahead(|| Ok(Some(7))));
