@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
-use rustix::process::Pid;
 
 use crate::aligned::{AlignedBuf, PAGE};
 use crate::disk::{Disk, File, Lock, Open, check_forced, check_whole_pages};
 use crate::no_files::assert_files_allowed;
+use crate::own_lock::OwnLock;
 use crate::spares::{Refill, Spares};
 
 /// Message data is nobody else's business: owner may write, group may read.
@@ -178,41 +178,8 @@ impl File for OsFile {
     }
 }
 
-/// Held through the open file description, so a second handle in the same process is refused as well. A process that was forked
-/// has that too, until it runs another program or ends.
-struct OsLock {
-    fd: OwnedFd,
-    /// Whose it is.
-    process: Pid,
-}
-
-impl OsLock {
-    fn take(path: &Path) -> io::Result<OsLock> {
-        loop {
-            let fd = OsFile::open(path, Open::CREATE)?.fd;
-            retry_on_intr(|| rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive))?;
-            // Between open and lock the last holder may have removed the file (with the queue manager it
-            // guarded). A lock on a file without a name guards nothing: take the present one.
-            if rustix::fs::fstat(&fd)?.st_nlink > 0 {
-                let process = rustix::process::getpid();
-                return Ok(OsLock { fd, process });
-            }
-        }
-    }
-}
-
-impl Lock for OsLock {}
-
-impl Drop for OsLock {
-    fn drop(&mut self) {
-        // Not by closing it alone: then it would stay as long as a process has it that was forked meanwhile. And not from there: it
-        // is this process's.
-        if rustix::process::getpid() == self.process {
-            // Closing it does the same, if nobody else has it.
-            let _ = retry_on_intr(|| rustix::fs::flock(&self.fd, FlockOperation::Unlock));
-        }
-    }
-}
+/// Held through the open file description, so a second handle in the same process is refused as well.
+impl Lock for OwnLock {}
 
 impl Disk for OsDisk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
@@ -279,7 +246,15 @@ impl Disk for OsDisk {
     }
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
-        Ok(Box::new(OsLock::take(path)?))
+        loop {
+            let fd = OsFile::open(path, Open::CREATE)?.fd;
+            retry_on_intr(|| rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive))?;
+            // Between open and lock the last holder may have removed the file (with the queue manager it
+            // guarded). A lock on a file without a name guards nothing: take the present one.
+            if rustix::fs::fstat(&fd)?.st_nlink > 0 {
+                return Ok(Box::new(OwnLock::of(fd)));
+            }
+        }
     }
 
     fn free_bytes(&self, dir: &Path) -> io::Result<u64> {
@@ -292,28 +267,5 @@ impl Disk for OsDisk {
         assert_files_allowed();
         let system = rustix::fs::statvfs(dir)?;
         Ok((system.f_files > 0).then_some(system.f_favail))
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a failure here is the test's verdict")]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_lock_goes_with_its_process_s_handle_and_not_with_that_of_one_it_has_forked() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("lock");
-        let refused = || OsLock::take(&path).is_err();
-        let held = OsLock::take(&path).unwrap();
-        let inherited = OsLock {
-            fd: held.fd.try_clone().unwrap(),
-            process: rustix::process::getppid().unwrap(),
-        };
-        let kept = held.fd.try_clone().unwrap();
-        drop(inherited);
-        assert!(refused());
-        drop(held);
-        assert!(!refused(), "{kept:?}");
     }
 }

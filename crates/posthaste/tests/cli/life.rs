@@ -456,16 +456,10 @@ fn one_that_has_ended_and_still_has_its_files_is_shown_so_to_everybody() {
         let listed = place.line("list").out;
         let word = listed.trim_end().trim_start_matches("QMNAME(QM1) STATUS(");
         shown.push(word.trim_end_matches(')').to_owned());
+        shown.dedup();
     }
-    // Of before it had begun; and of the moment between its lock and its first write, in which one look may fall.
+    // The first is of before it had begun.
     shown.retain(|word| word != "Ended preemptively");
-    if shown
-        .first()
-        .is_some_and(|word| word == "Ending preemptively")
-    {
-        shown.remove(0);
-    }
-    shown.dedup();
     assert_eq!(shown, ["Starting", "Running"]);
     place.line("stop -i QM1").good();
     drop(starting);

@@ -66,8 +66,8 @@ pub fn state_within(env: &Env, home: &Home, within: Duration) -> State {
         Err(failure) if failure.exit == Exit::TimedOut => return State::Silent,
         Err(_) => return State::NotAvailable,
     }
-    let last = LastEnd::read(home);
-    match (process_lock::is_held(home), before(last)) {
+    let (held, last) = left(home);
+    match (held, before(last)) {
         (true, Some(ending)) => return State::Running(ending),
         // A process that is recovering holds both locks and does not answer yet.
         (true, None) => return State::Running(Phase::Starting),
@@ -86,7 +86,15 @@ pub fn state_within(env: &Env, home: &Home, within: Duration) -> State {
 /// How a queue manager is ending whose end is written down already, but not over: where a disk does not answer, a thread of it
 /// is writing what it began before.
 pub fn still_ending(home: &Home) -> Option<Phase> {
-    before(LastEnd::read(home)).filter(|_| process_lock::is_held(home))
+    let (held, last) = left(home);
+    before(last).filter(|_| held)
+}
+
+/// Whether a process has the lock of the process, and the end that is written down. In this order: a start takes the one, and then
+/// the other away, so that what was read before belonged to whoever had the lock before.
+fn left(home: &Home) -> (bool, LastEnd) {
+    let held = process_lock::is_held(home);
+    (held, LastEnd::read(home))
 }
 
 /// Which lock of a queue manager a process has, if one has. One that ends lets go of that of the files first.

@@ -6,6 +6,8 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::time::{Duration, Instant};
 
+use posthaste_env::OwnLock;
+
 use crate::control::is_going;
 use crate::failure::Failure;
 use crate::failure::exit::Exit;
@@ -25,19 +27,7 @@ pub(crate) fn is_held(home: &Home) -> bool {
 /// Held until nothing of the process works on the files, or until its end.
 #[derive(Debug)]
 pub(crate) struct ProcessLock {
-    file: File,
-    /// Whose it is.
-    process: u32,
-}
-
-impl Drop for ProcessLock {
-    fn drop(&mut self) {
-        // Not by closing it alone, nor from elsewhere: an application's process may have forked another, which has it open too.
-        if std::process::id() == self.process {
-            // Closing it does the same, if nobody else has it.
-            let _ = self.file.unlock();
-        }
-    }
+    lock: OwnLock,
 }
 
 impl ProcessLock {
@@ -57,8 +47,8 @@ impl ProcessLock {
         loop {
             match file.try_lock() {
                 Ok(()) => {
-                    let process = std::process::id();
-                    return Ok(ProcessLock { file, process });
+                    let lock = OwnLock::of(file);
+                    return Ok(ProcessLock { lock });
                 }
                 Err(TryLockError::WouldBlock) if Instant::now() < until && is_going(home) => {
                     std::thread::sleep(PAUSE);
@@ -74,13 +64,14 @@ impl ProcessLock {
 
     /// Keeps it until the process has gone.
     pub(crate) fn keep(self) {
-        std::mem::forget(self);
+        std::mem::forget(self.lock);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::AsFd;
 
     #[test]
     fn a_successor_waits_until_the_files_are_free() {
@@ -104,11 +95,8 @@ mod tests {
         });
         assert!(receiver.try_recv().is_err(), "not while the first has it");
         // As a process has it that was forked.
-        let inherited = || first.file.try_clone().unwrap();
-        drop(ProcessLock {
-            file: inherited(),
-            process: std::os::unix::process::parent_id(),
-        });
+        let inherited = || first.lock.as_fd().try_clone_to_owned().unwrap();
+        drop(inherited());
         assert!(is_held(&home));
         let _inherited = inherited();
         drop(first);
