@@ -169,7 +169,7 @@ impl Name {
     }
 
     /// A text that this is compared with, without blanks that do not count.
-    pub(crate) fn trimmed(&self, text: Box<str>) -> Box<str> {
+    fn trimmed(&self, text: Box<str>) -> Box<str> {
         let is_filled_up = match self {
             Name::Jms(name) => matches!(name, Jms::AppId | Jms::UserId),
             Name::Descriptor(field) => field.is_of_characters(),

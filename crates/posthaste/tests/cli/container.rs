@@ -63,11 +63,14 @@ fn signal(process: u32, signal: Signal) {
 
 /// Serving, and its first process.
 fn serving(place: &Place) -> Option<(Serving, u32)> {
-    let mut command = container(place)?;
+    Some(started(container(place)?))
+}
+
+fn started(mut command: Command) -> (Serving, u32) {
     command.args(["run", "QM1", "--lf", "256", "--lp", "3", "--port", "0"]);
     let serving = Serving::start(command);
     let first = child(serving.process());
-    Some((serving, first))
+    (serving, first)
 }
 
 /// Serving, and its first process, which leads a session that has a terminal of its own (`docker run -it`): that.
@@ -80,11 +83,8 @@ fn serving_at_a_terminal(place: &Place) -> Option<(Serving, u32, File)> {
     let name = ptsname(&terminal, Vec::new()).unwrap();
     let ends = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
     let stdin = rustix::fs::open(name, ends, Mode::empty()).unwrap();
-    command
-        .args(["run", "QM1", "--lf", "256", "--lp", "3", "--port", "0"])
-        .stdin(stdin);
-    let serving = Serving::start(command);
-    let first = child(serving.process());
+    command.stdin(stdin);
+    let (serving, first) = started(command);
     Some((serving, first, terminal.into()))
 }
 

@@ -413,11 +413,17 @@ impl Listeners {
     /// # Errors
     /// It is not running.
     pub(crate) async fn stop(&self, name: &str) -> Result<(), ListenerError> {
-        self.close(name, true).await
+        let closed = self.close(name).await?;
+        self.publish();
+        if let Some(closed) = closed {
+            closed.await;
+        }
+        Ok(())
     }
 
-    /// Ends one, and tells so; `waits` until its socket is closed, which it is later where a lane hangs.
-    async fn close(&self, name: &str, waits: bool) -> Result<(), ListenerError> {
+    /// Ends one, and tells so: nobody comes in there any more, whatever lanes do. Returns what waits until its socket is closed,
+    /// which it is later where a lane hangs.
+    async fn close(&self, name: &str) -> Result<Option<impl Future<Output = ()>>, ListenerError> {
         let entry = self.entries.lock().remove(name);
         let closed = match entry.ok_or(ListenerError::Inactive)? {
             Entry::Listening { listening, .. } => Some(listening.close()),
@@ -428,17 +434,10 @@ impl Listeners {
                 None
             }
         };
-        // Nobody comes in there any more, whatever lanes do.
-        if waits {
-            self.publish();
-        }
         let process = std::process::id().to_string();
         let operator = &self.reporting.operator;
         operator.message("AMQ5027I", &[name.to_owned(), process]);
-        if let Some(closed) = closed.filter(|_| waits) {
-            closed.await;
-        }
-        Ok(())
+        Ok(closed)
     }
 
     /// Tells other processes nothing more: what they read is a successor's soon.
@@ -466,7 +465,7 @@ impl Listeners {
         };
         for name in names {
             // Somebody may have stopped it in between.
-            let _ = self.close(&name, false).await;
+            let _ = self.close(&name).await;
         }
     }
 

@@ -8,7 +8,7 @@
 //! stops a process 1; what ends is reaped; this process ends when the child does, and with its exit code, or as a shell has that of
 //! one that a signal ended: 128 and the signal's number.
 
-use std::io::{self, IsTerminal, Stdin};
+use std::io::{self, IsTerminal};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
@@ -38,8 +38,7 @@ fn look_after() -> io::Result<ExitCode> {
         .build()?;
     runtime.block_on(async {
         let mut signals = Signals::listen()?;
-        let terminal = Some(io::stdin()).filter(IsTerminal::is_terminal);
-        let child = start(terminal.as_ref())?;
+        let child = start()?;
         loop {
             if let Some(ended) = reap(child)? {
                 return Ok(ExitCode::from(exit_code(ended)));
@@ -55,7 +54,8 @@ fn look_after() -> io::Result<ExitCode> {
 
 /// The same program with the same arguments. Where there is a terminal, and this process has it, it is the child's, so that what is
 /// typed there reaches the child alone, once.
-fn start(terminal: Option<&Stdin>) -> io::Result<Pid> {
+fn start() -> io::Result<Pid> {
+    let terminal = Some(io::stdin()).filter(IsTerminal::is_terminal);
     let mut arguments = std::env::args_os();
     let mut command = Command::new(std::env::current_exe()?);
     if let Some(name) = arguments.next() {
@@ -67,7 +67,7 @@ fn start(terminal: Option<&Stdin>) -> io::Result<Pid> {
     }
     let child = Pid::from_child(&command.spawn()?);
     // Else a shell has it, and takes it from nobody who is in the background: whoever asked would be stopped.
-    if let Some(terminal) = terminal
+    if let Some(terminal) = &terminal
         && tcgetpgrp(terminal) == Ok(getpid())
     {
         tcsetpgrp(terminal, child)?;
